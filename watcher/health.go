@@ -24,9 +24,9 @@ type Health struct {
 // RootHealth is the state of one root.
 type RootHealth struct {
 	Root
-	Present bool
-	Polled  bool   // recent files are checked periodically, because events do not work
-	Why     string // why it is polled or absent
+	Present bool   `json:"present"`
+	Polled  bool   `json:"polled"` // recent files are checked periodically, because events do not work
+	Why     string `json:"why"`    // why it is polled or absent
 }
 
 // Limited reports whether it is polled for another reason than that its file system has no events, or that it is to be polled.

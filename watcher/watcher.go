@@ -19,7 +19,10 @@ import (
 )
 
 // Root is a directory whose transcripts are watched. Path is absolute. It may be a symlink, and need not exist yet.
-type Root struct{ Agent, Path string }
+type Root struct {
+	Agent string `json:"agent"`
+	Path  string `json:"path"`
+}
 
 // Options configure what is watched and when it is offered. A duration of 0 or less means its default.
 type Options struct {

@@ -89,7 +89,7 @@ func TestTopInATerminal(t *testing.T) {
 	shows("copied " + id)
 	keys("?")
 	shows("open the original on the marked line")
-	keys("x", "q")
+	keys("h", "q")
 	shows("ended")
 }
 

@@ -136,20 +136,13 @@ func (e Env) FindRemote() (string, error) {
 	}
 	if own, err := os.Executable(); err == nil {
 		if own, err = filepath.EvalSymlinks(own); err == nil {
-			if beside := filepath.Join(filepath.Dir(own), name); isProgram(beside) {
+			if beside, err := exec.LookPath(filepath.Join(filepath.Dir(own), name)); err == nil {
 				return beside, nil
 			}
 		}
 	}
-	for _, dir := range filepath.SplitList(e.Getenv("PATH")) {
-		if path := filepath.Join(dir, name); filepath.IsAbs(dir) && isProgram(path) {
-			return path, nil
-		}
+	if path, err := e.LookPath(name); err == nil {
+		return path, nil
 	}
 	return "", words.Hint(fmt.Errorf("run %s: not found beside ccd nor in PATH", RemoteProgram), RemoteInstall)
-}
-
-func isProgram(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
 }

@@ -40,14 +40,15 @@ func (a *App) PrintObject(object any) error {
 	var rows [][]string
 	v := reflect.ValueOf(object)
 	for i := range v.NumField() {
-		if value := v.Field(i); !value.IsZero() {
+		name := v.Type().Field(i).Tag.Get("json")
+		if value := v.Field(i); name != "-" && !value.IsZero() {
 			text := fmt.Sprint(value.Interface())
 			if t, ok := value.Interface().(*time.Time); ok {
 				if text = t.Format(time.RFC3339); a.Width() > 0 {
 					text = words.Local(*t)
 				}
 			}
-			rows = append(rows, []string{v.Type().Field(i).Tag.Get("json"), mark.Inline(text, 0)})
+			rows = append(rows, []string{name, mark.Inline(text, 0)})
 		}
 	}
 	return a.PrintFacts(rows)

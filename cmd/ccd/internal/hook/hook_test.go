@@ -40,8 +40,8 @@ func newPlace(t testing.TB) *place {
 			"claude-code": {filepath.Join(home, ".claude", "projects")},
 			"codex":       {filepath.Join(home, ".codex", "sessions"), filepath.Join(home, ".codex", "archived_sessions")},
 		},
-		Home: "/home/me", Began: func(_ context.Context, s transcript.Session) string {
-			dir := reader.WorkingDir(p.Agents, s)
+		Home: "/home/me", Began: func(ctx context.Context, s transcript.Session) string {
+			dir := reader.WorkingDir(ctx, p.Agents, s)
 			if dir == "" && s.Agent == claude && strings.Contains(s.Path, "-ledger") {
 				dir = "/home/me/ledger" // as kept of a transcript that is gone
 			}

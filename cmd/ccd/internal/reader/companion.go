@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"slices"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/resume"
@@ -60,7 +59,7 @@ func (r Reading) Model(ctx context.Context, o compactor.Options, last int) (*com
 // Fresh is a companion as it was made just now, with the records that it was made from.
 func (l *Library) Fresh(ctx context.Context, s transcript.Session, made daemon.Compacted) Companion {
 	g := archive.Generation{N: made.At.Generation, Tip: transcript.Cursor{Offset: made.At.Offset}}
-	return Made(made, Reading{s, g, l.Archive, l.Agents}.Story(ctx))
+	return Made(made, Reading{Session: s, Generation: g, Archive: l.Archive, Agents: l.Agents}.Story(ctx))
 }
 
 // Made is a companion that was made of records just now.
@@ -157,13 +156,15 @@ func (l *Library) lineage(e *Entry) []*Entry {
 
 // CopiedFrom returns the session that e is a copy of, nil if e is no copy, or its original is not archived.
 func (l *Library) CopiedFrom(e *Entry) *Entry {
-	i := slices.IndexFunc(l.Sessions, func(o *Entry) bool {
-		return e.Kept.Resumed.Records > 0 && o.ID == e.Kept.Resumed.ID && o.Class == transcript.Main && len(o.Generations) > 0
-	})
-	if i < 0 {
+	if e.Kept.Resumed.Records == 0 {
 		return nil
 	}
-	return l.Sessions[i]
+	for _, o := range l.Sessions {
+		if o.ID == e.Kept.Resumed.ID && o.Class == transcript.Main && len(o.Generations) > 0 {
+			return o
+		}
+	}
+	return nil
 }
 
 // copySources returns the sessions of a family as input of a copy; of each original, only the records that its copy was

@@ -135,10 +135,10 @@ func unavailable(text []byte, lost map[mark.ID]string) []byte {
 	})
 }
 
-// salvage is what can be read of a damaged generation: all that stands before the first damage and behind the last.
+// salvage is what can be read of a damaged generation.
 type salvage struct {
 	Reading
-	from, to int64 // offsets of what cannot be read
+	from, to int64 // offsets of the first damage and of the end of the last
 	lost     int   // records there
 	first    int   // number of the first one
 }
@@ -146,64 +146,45 @@ type salvage struct {
 // salvaged looks at what can still be read where cause, damage, has ended the reading of a generation. How many records
 // are lost is known where the daemon had counted all of them; else one stands for them.
 func (l *Library) salvaged(ctx context.Context, e *Entry, g Reading, cause error) (*salvage, error) {
-	s := &salvage{Reading: g, from: -1, first: 1}
-	before, behind := 0, 0 // line ends
+	s := &salvage{Reading: g, from: -1, lost: 1}
+	ends := 0 // of lines
 	for seg, err := range g.Bytes().SegmentsPastDamage(ctx) {
 		switch damaged := errors.As(err, new(*archive.DamageError)); {
-		case damaged && seg.End.Offset > 0 && s.from < 0:
-			s.from, s.to = seg.Start.Offset, seg.End.Offset
 		case damaged && seg.End.Offset > 0:
-			s.to, behind = seg.End.Offset, 0
+			if s.to = seg.End.Offset; s.from < 0 {
+				s.from, s.first = seg.Start.Offset, ends+1
+			}
 		case err != nil:
 			return s, cause
-		case s.from < 0:
-			before += bytes.Count(seg.Data, []byte{'\n'})
-		default:
-			behind += bytes.Count(seg.Data, []byte{'\n'})
 		}
+		ends += bytes.Count(seg.Data, []byte{'\n'})
 	}
 	if s.from < 0 {
 		return s, cause
 	}
-	s.lost = 1
 	if e.Kept.At == (daemon.Place{Generation: g.N, Offset: g.Tip.Offset}) {
-		s.lost = max(1, e.Kept.Records-before-behind)
+		s.lost = max(1, e.Kept.Records-ends)
 	}
 	return s, nil
 }
 
 // Records gives the records that can be read, with their own numbers, and an empty one for each that is lost.
 func (s *salvage) Records(ctx context.Context) iter.Seq2[*transcript.Record, error] {
-	return func(yield func(*transcript.Record, error) bool) {
-		d, n := s.Decoder(), 0
-		give := func(r *transcript.Record) bool {
-			n++
-			r.N = n
-			return yield(r, nil)
-		}
+	return s.Decoder().All(func(yield func(transcript.Segment, error) bool) {
+		lines := s.lost
 		for seg, err := range s.Bytes().SegmentsPastDamage(ctx) {
-			if err != nil && !errors.As(err, new(*archive.DamageError)) {
-				yield(nil, err)
+			if errors.As(err, new(*archive.DamageError)) {
+				blank := bytes.Repeat([]byte{' '}, int(seg.End.Offset-seg.Start.Offset))
+				for i := max(0, len(blank)-lines); i < len(blank); i++ {
+					blank[i] = '\n'
+				}
+				seg.Data, err, lines = blank, nil, 0
+			}
+			if seg.Rest = seg.Rest && seg.End.Offset != s.from; !yield(seg, err) {
 				return
 			}
-			if seg.Start.Offset == s.from && seg.End.Offset > s.from {
-				s.first = n + 1
-				for range s.lost {
-					if !give(&transcript.Record{Span: transcript.Span{Off: s.from}, Broken: true}) {
-						return
-					}
-				}
-			}
-			if err != nil || seg.Start.Offset >= s.from && seg.Start.Offset < s.to {
-				continue
-			}
-			for r := range d.Records(seg) {
-				if !give(r) {
-					return
-				}
-			}
 		}
-	}
+	})
 }
 
 // holds reports whether an original stands, wholly or in part, in what is lost: by its bytes, or by its records.

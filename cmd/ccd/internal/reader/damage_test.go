@@ -3,6 +3,8 @@ package reader
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
+	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -64,5 +67,66 @@ func TestShowDecodesNothing(t *testing.T) {
 	shown, _, err = l.Checked(t.Context(), []byte(companion))
 	if n := strings.Count(string(shown), "content unavailable"); err != nil || n == 0 || n > 100 {
 		t.Errorf("%d of %d are marked, %v", n, len(pointers), err)
+	}
+}
+
+// TestNumbersBehindDamage: what can be read behind a damaged block has the numbers that it always had.
+func TestNumbersBehindDamage(t *testing.T) {
+	a, err := archive.Open(filepath.Join(t.TempDir(), "archive.db"), archive.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	const lines = 8000
+	var text strings.Builder
+	for n := range lines {
+		text.WriteString(asked(fmt.Sprint(n+1), fmt.Sprintf("%d %x %x", n+1, random.Uint64(), random.Uint64())))
+	}
+	k := transcript.Key{Agent: "claude-code", ID: "one"}
+	end := transcript.Cursor{Generation: 1, Offset: int64(text.Len())}
+	seg := transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: []byte(text.String()), Rest: true, End: end}
+	if err := a.Append(t.Context(), transcript.Session{Key: k, Path: "/h/one.jsonl", Root: "/h"}, seg); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(a.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[len(raw)/2] ^= 1
+	if err := os.WriteFile(a.Path(), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := &Library{Place: &account.Place{Archive: a}}
+	e := l.Session(t.Context(), k)
+	e.Kept.At, e.Kept.Records = daemon.Place{Generation: 1, Offset: end.Offset}, lines
+	g, err := l.Reading(e, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cause error
+	for _, err := range g.Records(t.Context()) {
+		cause = err
+	}
+	s, err := l.salvaged(t.Context(), e, g, cause)
+	if err != nil || !errors.As(cause, new(*archive.DamageError)) {
+		t.Fatal(err, cause)
+	}
+	before, blank, behind := 0, 0, 0
+	for r, err := range s.Records(t.Context()) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case r.UUID == "":
+			blank++
+		case r.UUID != fmt.Sprint(r.N):
+			t.Fatalf("record %s has number %d", r.UUID, r.N)
+		case blank == 0:
+			before++
+		default:
+			behind++
+		}
+	}
+	if before+blank+behind != lines || before == 0 || behind == 0 || s.first != before+1 || s.lost != blank {
+		t.Errorf("%d before, %d lost, %d behind of %d; first %d, lost %d", before, blank, behind, lines, s.first, s.lost)
 	}
 }

@@ -2,11 +2,8 @@ package reader
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"ccd/archive"
@@ -115,38 +112,9 @@ func (l *Library) family(e *Entry) (all []Reading) {
 	return all
 }
 
-// FileInfo is what --info tells of a file.
-type FileInfo struct {
-	Path       string     `json:"path"`
-	How        string     `json:"how"`
-	Agent      string     `json:"agent"`
-	Session    string     `json:"session"`
-	Generation int        `json:"generation"`
-	Record     int        `json:"record"`
-	Time       *time.Time `json:"time"`
-	Size       int64      `json:"size"`
-	Lines      int        `json:"lines"`
-	SHA256     string     `json:"sha256"`
-	Gone       *Event     `json:"gone"`
-	Doubt      *Event     `json:"doubt"`
-}
-
-// Info describes the version without its text.
-func (v *Version) Info() FileInfo {
-	sum := sha256.Sum256([]byte(v.Text))
-	o := FileInfo{
-		Path: v.Path, How: v.How, Agent: v.Source.Agent, Session: v.Source.ID, Generation: v.Source.N, Record: v.Record, Time: words.Known(v.Time),
-		Size: int64(len(v.Text)), Lines: strings.Count(v.Text, "\n"), SHA256: hex.EncodeToString(sum[:]), Gone: v.Gone, Doubt: v.Doubt,
-	}
-	if v.Text != "" && !strings.HasSuffix(v.Text, "\n") {
-		o.Lines++
-	}
-	return o
-}
-
 // Notes tell what the text alone does not, a line each: where it is from, and what may have happened to it since.
 func (v *Version) Notes() []string {
-	all := []string{fmt.Sprintf("%s as %s in %s#%d%s", mark.Inline(v.Path, 400), v.How, v.Source.ID, v.Record, at(&v.Time))}
+	all := []string{fmt.Sprintf("%s as %s in %s#%d%s", mark.Inline(v.Path, 400), v.How, v.Session, v.Record, at(v.Time))}
 	if e := v.Gone; e != nil {
 		all = append(all, fmt.Sprintf("it was %s in %s#%d%s", mark.Inline(e.What, 400), e.Session, e.Record, at(e.Time)))
 	}

@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -34,6 +33,7 @@ import (
 	"ccd/internal/summarizer"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
+	"ccd/watcher"
 )
 
 // Library is the sessions that are archived at a place.
@@ -441,13 +441,13 @@ func (l *Library) reaches(ctx context.Context, e *Entry) bool {
 		key := transcript.Key{Agent: e.Agent, ID: e.Parent}
 		return l.reach.project.Has(l.Began(ctx, transcript.Session{Key: key, Path: filepath.Join(dir, e.Parent+".jsonl")}))
 	}
-	return l.reach.project.Has(cmp.Or(e.Kept.Start, WorkingDir(l.Agents, e.Session.Session))) // the state is damaged or not made yet, or nothing tells
+	return l.reach.project.Has(cmp.Or(e.Kept.Start, WorkingDir(ctx, l.Agents, e.Session.Session))) // the state is damaged or not made yet, or nothing tells
 }
 
 // Began returns the directory in which a session began, by its transcript or, if that is gone, by what is kept of it; "" if neither tells.
 // The name of the transcript's directory does not tell: two projects may have the same one.
 func (l *Library) Began(ctx context.Context, s transcript.Session) string {
-	if dir := WorkingDir(l.Agents, s); dir != "" {
+	if dir := WorkingDir(ctx, l.Agents, s); dir != "" {
 		return dir
 	}
 	stored, err := l.Archive.Last(ctx, s.Key)
@@ -462,29 +462,16 @@ func (l *Library) Began(ctx context.Context, s transcript.Session) string {
 const maxFirst = 64 << 10
 
 // WorkingDir returns the working directory in the first records of a session's transcript, "" if they name none.
-func WorkingDir(agents registry.Table, s transcript.Session) string {
-	info, err := os.Lstat(s.Path)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.Open(s.Path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, maxFirst))
-	if err != nil {
-		return ""
-	}
-	end := strings.LastIndexByte(string(head), '\n') + 1
-	seg := transcript.Segment{Data: head[:end], End: transcript.Cursor{Generation: 1, Offset: int64(end)}}
-	cwd := ""
-	for r := range agents.NewDecoder(s.Agent, s.Class).Records(seg) {
-		if cwd == "" && r.Cwd != "" {
-			cwd = filepath.Clean(r.Cwd)
+func WorkingDir(ctx context.Context, agents registry.Table, s transcript.Session) string {
+	for r, err := range agents.NewDecoder(s.Agent, s.Class).All(watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{})) {
+		switch {
+		case err != nil || r.Span.Off > maxFirst:
+			return ""
+		case r.Cwd != "":
+			return filepath.Clean(r.Cwd)
 		}
 	}
-	return cwd
+	return ""
 }
 
 // Widen is the hint if an agent names something that is not found. It must not tell whether that is out of reach.

@@ -59,8 +59,10 @@ func (o Original) Exact() Original {
 // the archive while w is written to.
 func (o Original) Write(ctx context.Context, w io.Writer) error {
 	switch {
+	case o.Whole && o.found.Generation == 0: // nothing of it is archived
+		return nil
 	case o.Whole:
-		return o.redacted(w, func(w io.Writer) error { return o.writeSession(ctx, w) })
+		return o.redacted(w, func(w io.Writer) error { return o.writeParts(ctx, w, false, secrets{}) })
 	case o.raw && o.line != nil:
 		o.found.Pointer = *o.line
 	case o.raw && o.found.Shape != transcript.Lines && o.found.Record != 0:
@@ -74,21 +76,6 @@ func (o Original) Write(ctx context.Context, w io.Writer) error {
 		return o.redacted(w, func(w io.Writer) error { return o.writeParts(ctx, w, !o.raw, found) })
 	}
 	return o.writeParts(ctx, w, !o.raw, found)
-}
-
-func (o Original) writeSession(ctx context.Context, w io.Writer) error {
-	if o.found.Generation == 0 {
-		return nil
-	}
-	for seg, err := range o.reading().Bytes().Segments(ctx) {
-		if err != nil {
-			return fmt.Errorf("restore session %s: %w", o.Entry.ID, err)
-		}
-		if _, err := w.Write(seg.Data); err != nil {
-			return fmt.Errorf("write output: %w", err)
-		}
-	}
-	return nil
 }
 
 // writeLines prints the whole lines that hold the parts of a pointer, joined by newline.
@@ -176,7 +163,7 @@ func inside(s transcript.Span, parts []transcript.Part) bool {
 
 // file is all of a generation.
 func (l *Library) file(e *Entry, g archive.Generation) Original {
-	p := transcript.Pointer{Hash: g.Sum, Record: 1, Last: e.Kept.Records, Parts: []transcript.Part{{Span: transcript.Span{Len: g.Tip.Offset}}}}
+	p := transcript.Pointer{Hash: g.Sum, Record: 1, Last: e.Kept.Records, Parts: []transcript.Part{{Span: transcript.Span{Len: g.Tip.Offset}, Kind: transcript.File}}}
 	return Original{library: l, Entry: e, Whole: true, found: archive.Found{Pointer: p, Key: e.Key, Generation: g.N}}
 }
 
@@ -250,12 +237,10 @@ func (o Original) Info(ctx context.Context) (Info, error) {
 		i.Offset = o.found.Parts[0].Span.Off
 		i.Kind, i.Shape = o.found.Pointer.Kind(), o.found.Shape.String()
 	}
-	write := o.writeSession
-	if !o.Whole { // the raw span itself, not the lines around it
-		write = func(ctx context.Context, w io.Writer) error { return o.writeParts(ctx, w, false, secrets{}) }
-	}
-	if err := write(ctx, io.MultiWriter(sum, &bytes)); err != nil {
-		return i, err
+	if o.found.Generation > 0 { // the raw span itself, not the lines around it
+		if err := o.writeParts(ctx, io.MultiWriter(sum, &bytes), false, secrets{}); err != nil {
+			return i, err
+		}
 	}
 	if err := o.Write(ctx, &size); err != nil {
 		return i, err

@@ -21,6 +21,7 @@ type Reading struct {
 	archive.Generation
 	Archive *archive.Archive
 	Agents  registry.Table
+	Apart   bool // see transcript.Decoder.Apart
 }
 
 // Reading returns number n of a session's generations, the current one for 0.
@@ -31,11 +32,15 @@ func (l *Library) Reading(e *Entry, n int) (Reading, error) {
 
 // At returns a generation of a session.
 func (l *Library) At(e *Entry, g archive.Generation) Reading {
-	return Reading{e.Session.Session, g, l.Archive, l.Agents}
+	return Reading{Session: e.Session.Session, Generation: g, Archive: l.Archive, Agents: l.Agents}
 }
 
 // Decoder returns one that has read nothing.
-func (r Reading) Decoder() *transcript.Decoder { return r.Agents.NewDecoder(r.Agent, r.Class) }
+func (r Reading) Decoder() *transcript.Decoder {
+	d := r.Agents.NewDecoder(r.Agent, r.Class)
+	d.Apart = r.Apart
+	return d
+}
 
 // Bytes reads the generation's bytes.
 func (r Reading) Bytes() *archive.Reader { return r.Archive.Reader(r.Key, r.N) }
@@ -69,11 +74,6 @@ func (r Reading) decoded(ctx context.Context) func(*transcript.Decoder) iter.Seq
 // Story yields the records as models are made of them (archive.Story).
 func (r Reading) Story(ctx context.Context) iter.Seq2[*transcript.Record, error] {
 	return r.Archive.Story(ctx, r.Session, r.N, r.Decoder, r.decoded(ctx))
-}
-
-// Before yields the records of the story before those of the file, and prepares the decoder for these.
-func (r Reading) Before(ctx context.Context, d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
-	return r.Archive.Before(ctx, r.Session, r.N, d, r.Decoder, r.decoded(ctx))
 }
 
 // Numbers returns a function for redact.Session.Whole of the decoders that begin in the middle of the generation. It reads

@@ -141,25 +141,23 @@ func (l *Library) Secrets(ctx context.Context, s *Entry) (all []Secret, long int
 		one := l.At(s, g)
 		d := one.Decoder()
 		d.Redact = numbers
-		for seg, rerr := range one.Bytes().Segments(ctx) {
+		for r, rerr := range d.All(one.Bytes().Segments(ctx)) {
 			if rerr != nil {
 				err = cmp.Or(err, fmt.Errorf("read session %s: %w", s.ID, rerr))
 				break
 			}
-			for r := range d.Records(seg) {
-				if r.Long {
-					long++
+			if r.Long {
+				long++
+			}
+			for _, m := range r.Marks {
+				key := name{m.Kind, m.N}
+				i, ok := known[key]
+				if !ok {
+					i, known[key] = len(all), len(all)
+					all = append(all, Secret{Kind: m.Kind, N: m.N, Generation: g.N})
 				}
-				for _, m := range r.Marks {
-					key := name{m.Kind, m.N}
-					i, ok := known[key]
-					if !ok {
-						i, known[key] = len(all), len(all)
-						all = append(all, Secret{Kind: m.Kind, N: m.N, Generation: g.N})
-					}
-					if all[i].Generation == g.N {
-						all[i].add(placeOf(s, g, r, r.Span.Off+int64(m.From)))
-					}
+				if all[i].Generation == g.N {
+					all[i].add(placeOf(s, g, r, r.Span.Off+int64(m.From)))
 				}
 			}
 		}

@@ -3,12 +3,15 @@ package reader
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"ccd/archive"
+	"ccd/compactor/lexicon"
 	"ccd/compactor/limits"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
@@ -31,16 +34,21 @@ func (w sought) by() string {
 	return " by " + w.At.UTC().Format("2006-01-02T15:04Z")
 }
 
-// Version is the content of a file as an agent last read or wrote it.
+// Version is the content of a file as an agent last read or wrote it, and what --info tells of it.
 type Version struct {
-	Path   string // as resolved
-	Text   string
-	Source Reading   // the session of the read or change
-	Record int       // the record of its result
-	Time   time.Time // of that record, zero if it has none
-	How    string    // "read", "written", "edited" or "renamed"
-	Gone   *Event    // set if the file was deleted or renamed since
-	Doubt  *Event    // set if a later command may have changed it
+	Path       string     `json:"path"` // as resolved
+	How        string     `json:"how"`  // "read", "written", "edited" or "renamed"
+	Agent      string     `json:"agent"`
+	Session    string     `json:"session"` // of the read or change
+	Generation int        `json:"generation"`
+	Record     int        `json:"record"` // of its result
+	Time       *time.Time `json:"time"`   // of that record, nil if it has none
+	Size       int64      `json:"size"`
+	Lines      int        `json:"lines"`
+	SHA256     string     `json:"sha256"`
+	Gone       *Event     `json:"gone"`  // set if the file was deleted or renamed since
+	Doubt      *Event     `json:"doubt"` // set if a later command may have changed it
+	Text       string     `json:"-"`
 }
 
 // How names what a change does to a file.
@@ -162,13 +170,10 @@ func (l *Library) Changes(ctx context.Context, e *Entry, wanted string) (path st
 	_, err = named.replay(func(f *file) {
 		one := Change{Version: f.Version}
 		if one.Text, one.Known = f.content.Text(); f.Gone != nil {
-			one = Change{Version{How: f.Gone.What, Record: f.Gone.Record, Source: Reading{Session: transcript.Session{Key: transcript.Key{ID: f.Gone.Session}}}}, true}
-			if f.Gone.Time != nil {
-				one.Time = *f.Gone.Time
-			}
+			one = Change{Version{How: f.Gone.What, Session: f.Gone.Session, Record: f.Gone.Record, Time: f.Gone.Time}, true}
 		}
 		one.Path = path
-		if one.Record == 0 || one.Record == last.Record && one.Source.ID == last.Source.ID {
+		if one.Record == 0 || one.Record == last.Record && one.Session == last.Session {
 			return
 		}
 		shown := last
@@ -220,7 +225,6 @@ const maxPaths = 50
 // touched is what the calls of a family did to files, and which of these match.
 type touched struct {
 	family []Reading
-	steps  []step
 	trails []*trail
 	byPath map[string]*trail // by transcript.PathKey
 	rank   int
@@ -262,35 +266,29 @@ type change struct {
 // touch reads a family and finds the files that match, none if no path is wanted.
 func touch(ctx context.Context, family []Reading, w sought) (*touched, error) {
 	t := &touched{family: family, byPath: map[string]*trail{}, rank: rankNone}
+	var steps []step
 	seen := map[[2]uint64]*origin{} // a sub-agent's transcript may begin with a copy of its parent's
 	for _, one := range family {
-		s := session.New(limits.Options{}, one.Session)
-		for r, err := range one.Records(ctx) {
-			if err != nil {
-				return nil, err
-			}
-			if w.At.IsZero() || r.Time.IsZero() || !r.Time.After(w.At) {
-				s.Add(r)
-			}
+		from, err := originOf(ctx, one, w)
+		if err != nil {
+			return nil, err
 		}
-		from := &origin{one, s, session.NewSource(s, one.Text(ctx))}
-		from.text.Whole = true
 		var own []step
-		for _, c := range s.Calls {
+		for _, c := range from.model.Calls {
 			key := [2]uint64{c.At.Sum.Key(), c.Result.Sum.Key()}
 			if first, known := seen[key]; len(c.Files) > 0 && (!known || first == from) {
 				seen[key] = from
 				own = append(own, step{Call: c, from: from, rec: max(c.At.Rec, c.Result.Rec)})
 			}
 		}
-		dated(own, s)
+		dated(own, from.model)
 		if !w.At.IsZero() { // what has no time may be later
 			own = slices.DeleteFunc(own, func(s step) bool { return s.when.IsZero() })
 		}
-		t.steps = append(t.steps, own...)
+		steps = append(steps, own...)
 	}
-	slices.SortStableFunc(t.steps, func(a, b step) int { return a.when.Compare(b.when) })
-	for n, s := range t.steps {
+	slices.SortStableFunc(steps, func(a, b step) int { return a.when.Compare(b.when) })
+	for n, s := range steps {
 		for _, f := range s.Files {
 			if !s.Result.Zero() { // else it has not ended by then
 				t.take(n, change{step: s, Change: f})
@@ -301,6 +299,22 @@ func touch(ctx context.Context, family []Reading, w sought) (*touched, error) {
 		t.match(w)
 	}
 	return t, nil
+}
+
+// originOf reads a session as far as it counts.
+func originOf(ctx context.Context, r Reading, w sought) (*origin, error) {
+	s := session.New(limits.Options{}, r.Session)
+	for one, err := range r.Records(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if w.At.IsZero() || one.Time.IsZero() || !one.Time.After(w.At) {
+			s.Add(one)
+		}
+	}
+	from := &origin{r, s, session.NewSource(s, r.Text(ctx))}
+	from.text.Whole = true
+	return from, nil
 }
 
 // dated sorts the calls of a session by their records, and gives each the newest time up to there, because its own record
@@ -448,8 +462,8 @@ func (f *file) result(path, session string, w sought) (*Version, error) {
 	if !ok {
 		return nil, &UnknownError{Path: path, Session: session, Part: f.content.Known(), Why: f.why, Last: f.last}
 	}
-	v := f.Version
-	v.Path, v.Text = path, text
+	v, sum := f.Version, sha256.Sum256([]byte(text))
+	v.Path, v.Text, v.Size, v.Lines, v.SHA256 = path, text, int64(len(text)), lexicon.AllLines(text), hex.EncodeToString(sum[:])
 	return &v, nil
 }
 
@@ -531,7 +545,7 @@ func (e *event) now(f *file, c transcript.Content, how string) {
 	if _, ok := c.Text(); ok {
 		f.why, f.last = nil, e.at
 	}
-	f.Version = Version{Source: e.from.Reading, Record: e.Result.N(), Time: e.at, How: how}
+	f.Version = Version{How: how, Agent: e.from.Agent, Session: e.from.ID, Generation: e.from.N, Record: e.Result.N(), Time: words.Known(e.at)}
 }
 
 // copyOf reports whether the client's own copy is one of the event's file.

@@ -86,7 +86,7 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	out.Live = slices.DeleteFunc(append([]Session{}, out.Live...), func(s Session) bool { return time.Since(s.LastAt()) >= liveWithin })
 	out.Running, out.This = running, g.version
 	out.Agents = hook.ReadLog(g.l.StateDir).Outcomes
-	out.Degraded, out.Roots, out.Errors = []string{}, []Root{}, []daemon.Failure{}
+	out.Degraded, out.Roots, out.Errors = []string{}, []watcher.RootHealth{}, []daemon.Failure{}
 	if p, err := pulled.ReadPush(filepath.Join(g.l.StateDir, pulled.Dir)); err == nil && !p.Tried.IsZero() {
 		out.Remote = &p
 	}
@@ -100,7 +100,7 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 		out.run(info)
 	} else {
 		for _, r := range g.l.Roots {
-			out.Roots = append(out.Roots, Root{Agent: r.Agent, Path: r.Path, Present: disk.Exists(r.Path)})
+			out.Roots = append(out.Roots, watcher.RootHealth{Root: r, Present: disk.Exists(r.Path)})
 		}
 	}
 	g.ask(ctx, running)

@@ -17,45 +17,46 @@ import (
 	"ccd/internal/remote/pulled"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
+	"ccd/watcher"
 )
 
 // Report is how things are. Its keys are a promise.
 type Report struct {
-	Running     bool             `json:"running"`
-	ShouldRun   bool             `json:"should_run"`
-	Stale       bool             `json:"stale"`
-	Findings    []doctor.Finding `json:"-"`
-	Degraded    []string         `json:"degraded"` // those that are wrong, as text
-	Damage      []reader.Damage  `json:"damage"`
-	Pid         int              `json:"pid"`
-	Version     string           `json:"version"`
-	This        string           `json:"this_version"`
-	Since       *time.Time       `json:"since"`
-	LastPass    *time.Time       `json:"last_pass"`
-	LagSeconds  float64          `json:"lag_seconds"`
-	LagBytes    *int64           `json:"lag_bytes"`
-	Waiting     int              `json:"waiting"`
-	CatchUp     *daemon.Progress `json:"catch_up"` // null if the daemon has dealt with all files that it found
-	Overflows   int              `json:"overflows"`
-	Unreadable  int              `json:"unreadable"`
-	Linked      int              `json:"hard_links"`
-	Failing     int              `json:"failing"`
-	Config      string           `json:"config"`
-	Service     Service          `json:"service"`
-	Roots       []Root           `json:"roots"`
-	Sessions    int              `json:"sessions"`
-	Attachments int              `json:"attachments"`
-	Companions  int              `json:"companions"`
-	Deferred    int              `json:"deferred"`
-	Unverified  int              `json:"unverified"`
-	Foreign     int              `json:"not_understood"`
-	Unknown     int              `json:"unknown_records"`
-	Broken      int              `json:"broken_records"`
-	Rewritten   int              `json:"rewritten"`
-	Live        []Session        `json:"live"`
-	Archive     Archive          `json:"archive"`
-	Errors      []daemon.Failure `json:"errors"`
-	Remote      *pulled.Push     `json:"remote"` // null if ccd remote has not pushed
+	Running     bool                 `json:"running"`
+	ShouldRun   bool                 `json:"should_run"`
+	Stale       bool                 `json:"stale"`
+	Findings    []doctor.Finding     `json:"-"`
+	Degraded    []string             `json:"degraded"` // those that are wrong, as text
+	Damage      []reader.Damage      `json:"damage"`
+	Pid         int                  `json:"pid"`
+	Version     string               `json:"version"`
+	This        string               `json:"this_version"`
+	Since       *time.Time           `json:"since"`
+	LastPass    *time.Time           `json:"last_pass"`
+	LagSeconds  float64              `json:"lag_seconds"`
+	LagBytes    *int64               `json:"lag_bytes"`
+	Waiting     int                  `json:"waiting"`
+	CatchUp     *daemon.Progress     `json:"catch_up"` // null if the daemon has dealt with all files that it found
+	Overflows   int                  `json:"overflows"`
+	Unreadable  int                  `json:"unreadable"`
+	Linked      int                  `json:"hard_links"`
+	Failing     int                  `json:"failing"`
+	Config      string               `json:"config"`
+	Service     Service              `json:"service"`
+	Roots       []watcher.RootHealth `json:"roots"`
+	Sessions    int                  `json:"sessions"`
+	Attachments int                  `json:"attachments"`
+	Companions  int                  `json:"companions"`
+	Deferred    int                  `json:"deferred"`
+	Unverified  int                  `json:"unverified"`
+	Foreign     int                  `json:"not_understood"`
+	Unknown     int                  `json:"unknown_records"`
+	Broken      int                  `json:"broken_records"`
+	Rewritten   int                  `json:"rewritten"`
+	Live        []Session            `json:"live"`
+	Archive     Archive              `json:"archive"`
+	Errors      []daemon.Failure     `json:"errors"`
+	Remote      *pulled.Push         `json:"remote"` // null if ccd remote has not pushed
 	// Agents is what came of each agent's newest compaction, as far as hook.log goes back.
 	Agents map[string]hook.Outcome `json:"agents"`
 }
@@ -66,15 +67,6 @@ type Service struct {
 	Enabled   bool   `json:"enabled"`
 	Active    bool   `json:"active"`
 	Detail    string `json:"detail"`
-}
-
-// Root is a watched directory.
-type Root struct {
-	Agent   string `json:"agent"`
-	Path    string `json:"path"`
-	Present bool   `json:"present"`
-	Polled  bool   `json:"polled"`
-	Why     string `json:"why"`
 }
 
 // Archive is the archive's file and what it holds.
@@ -104,9 +96,7 @@ func (o *Report) run(info daemon.RunInfo) {
 	if !info.LastPass.IsZero() {
 		o.LagSeconds = max(0, time.Since(info.LastPass).Seconds())
 	}
-	for _, r := range info.Watch.Roots {
-		o.Roots = append(o.Roots, Root{r.Agent, r.Path, r.Present, r.Polled, r.Why})
-	}
+	o.Roots = append(o.Roots, info.Watch.Roots...)
 }
 
 func (o *Report) count(sessions []*reader.Entry) {
@@ -163,7 +153,7 @@ func (o Report) Rows() [][]string {
 			absent++
 			continue
 		}
-		rows = append(rows, []string{"root", fmt.Sprintf("%s %s, %s", r.Agent, r.Path, r.state(o.Running))})
+		rows = append(rows, []string{"root", fmt.Sprintf("%s %s, %s", r.Agent, r.Path, rootState(r, o.Running))})
 	}
 	if absent > 0 {
 		rows = append(rows, []string{"not found", fmt.Sprintf("directories: %d, watched when they appear; ccd doctor lists their agents", absent)})
@@ -228,7 +218,7 @@ func Pace(p daemon.Progress) string {
 	return line
 }
 
-func (r Root) state(running bool) string {
+func rootState(r watcher.RootHealth, running bool) string {
 	switch {
 	case r.Polled:
 		return "polled: " + r.Why

@@ -85,7 +85,6 @@ type model struct {
 	filter        string
 	typing        bool
 	page          *page
-	help          bool
 	note          string // below the list
 	asked         string // the session that one more r resumes
 	resumes       string // what Run returns
@@ -239,9 +238,6 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	case m.typing:
 		m.edit(name, k.Text)
 		return nil
-	case m.help:
-		m.help = false
-		return nil
 	}
 	m.note = ""
 	if name != "r" {
@@ -261,7 +257,8 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	case "end", "G":
 		m.move(1 << 30)
 	case "?":
-		m.help = true
+		m.page = &page{title: "Keys", text: help, back: m.page}
+		m.layout()
 	case "esc", "q", "left", "h":
 		return m.leave(name)
 	default:
@@ -302,9 +299,7 @@ func (m *model) act(name string) tea.Cmd {
 		key = m.page.key
 	}
 	if key == "" {
-		if name == "/" {
-			m.typing = true
-		}
+		m.typing = name == "/" && m.page == nil
 		return nil
 	}
 	switch name {
@@ -413,28 +408,23 @@ func (m *model) View() tea.View {
 
 const keys = "Enter open  c companion  d dropped  r resume  / filter  ? keys  q quit"
 
-var helpLines = []string{
-	"Keys", "",
-	"up, down, j, k    move",
-	"PgUp, PgDn, g, G  move by a page, to the first, to the last",
-	"Enter             the session's requests, files, problems, compactions",
-	"c                 its companion: what an agent can read after a compaction",
-	"d                 what the agent's last compaction dropped, each with its ID",
-	"o, Enter          open the original on the marked line",
-	"r, r              write a smaller copy, and start the agent with it",
-	"y                 copy the ID of the session, or of the marked line",
-	"/                 filter by words; Enter keeps the filter, Esc clears it",
-	"Esc, h, q         back; in the list, q quits",
-	"Ctrl-C            quit",
-	"", "any key closes this",
-}
+const help = `up, down, j, k    move
+PgUp, PgDn, g, G  move by a page, to the first, to the last
+Enter             the session's requests, files, problems, compactions
+c                 its companion: what an agent can read after a compaction
+d                 what the agent's last compaction dropped, each with its ID
+o, Enter          open the original on the marked line
+r, r              write a smaller copy, and start the agent with it
+y                 copy the ID of the session, or of the marked line
+/                 filter by words; Enter keeps the filter, Esc clears it
+Esc, h, q         back; in the list, q quits
+Ctrl-C            quit
+`
 
 // lines are the lines of the screen, at most height.
 func (m *model) lines() []string {
 	var out []string
 	switch {
-	case m.help:
-		out = m.clip(helpLines)
 	case m.page != nil:
 		out = m.pageLines()
 	case !m.loaded && m.err == nil:

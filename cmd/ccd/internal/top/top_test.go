@@ -95,7 +95,7 @@ func TestKeys(t *testing.T) {
 		{keys: "down r q"},
 		{keys: "down r up r", has: "r again: "},
 		{keys: "down r r", printed: "bread"},
-		{keys: "? x", has: "> the mill"},
+		{keys: "? r r esc", has: "> the mill"},
 		{keys: "?", has: "copy the ID", hasNot: "the mill"},
 	} {
 		screen, printed := play(t, strings.Fields(c.keys)...)

@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strings"
 
@@ -23,39 +24,30 @@ const (
 	tailChars    = 800
 )
 
-// How many records are decoded at once for a page.
-const (
-	readRecords = 64
-	readBytes   = 256 << 10
-)
-
 // Page returns up to n entries from a record on, or, with n < 0, up to -n entries that end with that record, and which
-// records they are from. It decodes little more than these records.
-func (l *Index) Page(ctx context.Context, record, n int) ([]Entry, Place, error) {
-	var all []Entry
-	step := 1
+// records they are from.
+func (l *Index) Page(ctx context.Context, record, n int) (all []Entry, p Place, err error) {
+	record = max(l.First, min(record, l.Records))
+	first, last := record, l.Records
+	for back := -4 * n; ; back *= 8 { // most records have an entry
+		if n < 0 {
+			first, last = max(l.First, record-back), record
+		}
+		all = all[:0]
+		for e, err := range l.Entries(ctx, first, last) {
+			if err != nil {
+				return nil, Place{}, err
+			}
+			if all = append(all, e); len(all) == n {
+				break
+			}
+		}
+		if n > 0 || len(all) >= -n || first == l.First {
+			break
+		}
+	}
 	if n < 0 {
-		step, n = -1, -n
-	}
-	for next := max(l.First, min(record, l.Records)); len(all) < n && next >= l.First && next <= l.Records; {
-		if ctx.Err() != nil {
-			return nil, Place{}, ctx.Err()
-		}
-		last := l.portion(next, step)
-		part, err := l.entries(ctx, min(next, last), max(next, last))
-		if err != nil {
-			return nil, Place{}, err
-		}
-		if next = last + step; step > 0 {
-			all = append(all, part...)
-		} else {
-			all = append(part, all...)
-		}
-	}
-	if step > 0 {
-		all = all[:min(n, len(all))]
-	} else {
-		all = all[max(0, len(all)-n):]
+		all = all[max(0, len(all)+n):]
 	}
 	if len(all) == 0 {
 		return nil, Place{}, nil
@@ -63,49 +55,65 @@ func (l *Index) Page(ctx context.Context, record, n int) ([]Entry, Place, error)
 	return all, Place{all[0].Record, all[len(all)-1].Record}, nil
 }
 
-// portion returns how far records are decoded at once from one on: all if they are elements of one JSON value.
-func (l *Index) portion(from, step int) (last int) {
-	whole := l.decoder.Unlined()
-	size := int64(0)
-	for last = from; last+step >= l.First && last+step <= l.Records && (whole || step*(last-from) < readRecords && size < readBytes); last += step {
-		size += l.line(last).Len
-	}
-	return last
-}
-
-// entries returns the entries of the records first to last. The model knows the results of their calls.
-func (l *Index) entries(ctx context.Context, first, last int) ([]Entry, error) {
-	w := writer{
-		model: l.model, back: l.model.Status().Back, said: map[int64]bool{}, results: map[int64]bool{},
-		src: session.NewSource(l.model, func(span transcript.Span) ([]byte, error) { return l.bytes.Span(ctx, span) }),
-	}
-	if l.cut {
-		w.cwd = l.entry.Kept.Cwd
-	}
-	for i := range l.model.Events {
-		switch e := &l.model.Events[i]; e.Kind {
-		case session.Queued, session.Reason, session.Answer:
-			w.said[e.Span.Off] = true
+// Entries yields the entries of the records first to last. The model knows the results of their calls.
+func (l *Index) Entries(ctx context.Context, first, last int) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		w := writer{
+			model: l.model, back: l.model.Status().Back, said: map[int64]bool{}, results: map[int64]bool{},
+			src: session.NewSource(l.model, l.reading.Text(ctx)), cwd: l.cwd,
 		}
-	}
-	for _, c := range l.model.Calls {
-		for _, r := range []session.Ref{c.Result, c.Words} {
-			if n := r.N(); !r.Zero() && n >= first && n <= last && (r == c.Result || c.Op == transcript.Ask) {
-				w.results[r.Span.Off] = true
+		for i := range l.model.Events {
+			switch e := &l.model.Events[i]; e.Kind {
+			case session.Queued, session.Reason, session.Answer:
+				w.said[e.Span.Off] = true
+			}
+		}
+		for _, c := range l.model.Calls {
+			for _, r := range []session.Ref{c.Result, c.Words} {
+				if !r.Zero() && (r == c.Result || c.Op == transcript.Ask) {
+					w.results[r.Span.Off] = true
+				}
+			}
+		}
+		for r, err := range l.between(ctx, first, last) {
+			if err == nil {
+				w.entries = w.entries[:0]
+				w.add(r)
+				err = w.src.Err
+			}
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			for _, e := range w.entries {
+				if !yield(e, nil) {
+					return
+				}
 			}
 		}
 	}
-	if err := l.decode(ctx, first, last, w.add); err != nil {
-		return nil, err
+}
+
+// between yields the records first to last. Record 0, the rewrite, is told with the record after it.
+func (l *Index) between(ctx context.Context, first, last int) iter.Seq2[*transcript.Record, error] {
+	return func(yield func(*transcript.Record, error) bool) {
+		for r, err := range l.records(ctx, true) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if r.N = cmp.Or(r.N, 1); r.N > last || r.N >= first && !yield(r, nil) {
+				return
+			}
+		}
 	}
-	return w.entries, w.src.Err
 }
 
 // writer makes the entries of records.
 type writer struct {
 	model   *session.Session
 	src     *session.Source
-	cwd     string         // of the newest record, for a model that does not begin with the first one
+	cwd     string         // of the newest record, if only the end of the file is read
 	said    map[int64]bool // offsets of what a person said while the agent worked, or about a call, which may be before the page
 	back    session.Ranges // what the person took back
 	results map[int64]bool // offsets of results and answers that the entries of their calls show

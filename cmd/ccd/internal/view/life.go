@@ -2,12 +2,13 @@ package view
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
@@ -21,7 +22,6 @@ import (
 const (
 	maxMoments = 2000
 	maxAsked   = 160     // characters
-	growStep   = 1 << 20 // bytes read at once
 	maxHeader  = 1 << 20 // bytes in which the first line must end
 )
 
@@ -30,26 +30,16 @@ type Index struct {
 	Turns       []reader.Turn // with the beginning of what was asked, on one line
 	Context     []Moment      // if there are many, the highest of each stretch; none if the model reports no sizes
 	Compactions []Compaction
-	First       int   // number of the first record that a page can show
-	Records     int   // number of the last one
-	Bytes       int64 // indexed so far
-	Total       int64 // archived when it last grew
+	First       int // number of the first record that a page can show
+	Records     int // number of the last one
 
 	library   *reader.Library
 	entry     *reader.Entry
 	reading   reader.Reading
-	bytes     *archive.Reader
-	decoder   *transcript.Decoder
+	records   func(ctx context.Context, apart bool) iter.Seq2[*transcript.Record, error]
 	model     *session.Session // of the records from First on
-	cut       bool             // only the end of the file is read, see End
+	cwd       string           // of the newest record, if only the end of the file is read
 	forgotten map[dropped.Choice]*dropped.Report
-	said      map[place]string // beginnings of the items that may be requests
-}
-
-// place is where an item is: in which record, and where in its file.
-type place struct {
-	record int
-	off    int64
 }
 
 // endBytes is how much of a session End reads.
@@ -58,137 +48,106 @@ const endBytes = 1 << 20
 // End returns an index that has only the last records of a session, which it numbers from 1, so that a list can show what the agent
 // does now. Secrets have no numbers in it. It is nil where that is no whole line, or the records are elements of one JSON value.
 func End(ctx context.Context, library *reader.Library, e *reader.Entry) (*Index, error) {
+	r, err := library.Reading(e, 0)
+	from := max(0, r.Tip.Offset-endBytes)
 	l := &Index{}
-	if err := l.at(library, e); err != nil {
-		return nil, err
+	if err != nil || from == 0 {
+		return l, cmp.Or(err, l.Grow(ctx, library, e))
 	}
-	from := max(0, l.Total-endBytes)
-	data, err := l.bytes.Span(ctx, transcript.Span{Off: from, Len: l.Total - from})
+	text := r.Text(ctx)
+	data, err := text(transcript.Span{Off: from, Len: r.Tip.Offset - from})
 	if err != nil {
 		return nil, fmt.Errorf("read session %s: %w", e.ID, err)
 	}
-	if from > 0 {
-		line := bytes.IndexByte(data, '\n') + 1
-		if l.cut, l.Bytes = true, from+int64(line); line == 0 || e.Key.Unlined() {
-			return nil, nil
-		}
-		if err := l.header(ctx, l.decoder, 0, 0); err != nil {
-			return nil, err
-		}
-		if l.decoder.Redact != nil { // its numbers count from the first record
-			l.decoder.Redact.Whole = l.numbers
+	line := bytes.IndexByte(data, '\n') + 1
+	if line == 0 || e.Key.Unlined() {
+		return nil, nil
+	}
+	begin, err := text(transcript.Span{Len: min(r.Tip.Offset, maxHeader)})
+	if err != nil {
+		return nil, fmt.Errorf("read session %s: %w", e.ID, err)
+	}
+	header, _, whole := bytes.Cut(begin, []byte{'\n'})
+	if !whole {
+		header = nil // too long: an empty line keeps a later one from being taken for the first
+	}
+	end := transcript.Segment{Start: transcript.Cursor{Offset: from + int64(line)}, Data: data[line:], Rest: true}
+	l.library, l.entry, l.reading, l.cwd = library, e, r, e.Kept.Cwd
+	l.records = func(_ context.Context, apart bool) iter.Seq2[*transcript.Record, error] {
+		return func(yield func(*transcript.Record, error) bool) {
+			d, n := r.Decoder(), 0
+			if d.Apart = apart; d.Redact != nil { // its numbers count from the first record
+				d.Redact.Whole = func() *redact.Session { return nil }
+			}
+			for range d.Records(transcript.Segment{Data: append(bytes.Clone(header), '\n'), Rest: true}) { // it may say who wrote the prompts, and where the agent works
+				continue
+			}
+			d.Forget()
+			for one := range d.Records(end) {
+				n++
+				if one.N = n; !yield(one, nil) {
+					return
+				}
+			}
 		}
 	}
-	return l, l.Grow(ctx, library, e)
+	return l, l.read(ctx)
 }
 
-// at takes what is known of the session beside its bytes: its state, its companion, how much is archived.
-func (l *Index) at(library *reader.Library, e *reader.Entry) error {
+// Grow reads a session, if it is not the one that was read, or has grown.
+func (l *Index) Grow(ctx context.Context, library *reader.Library, e *reader.Entry) error {
 	r, err := library.Reading(e, 0)
 	if err != nil {
 		return err
 	}
-	if l.library, l.entry = library, e; l.reading.N != r.N {
-		l.Total, l.Bytes = 0, 0
+	grown := l.model == nil || r.N != l.reading.N || r.Tip.Offset != l.reading.Tip.Offset
+	l.library, l.entry, l.reading = library, e, r
+	if !grown {
+		return nil
 	}
-	if l.reading = r; l.Bytes == 0 {
-		l.begin()
+	l.records = func(ctx context.Context, apart bool) iter.Seq2[*transcript.Record, error] {
+		r := l.reading
+		r.Apart = apart // a page shows the file
+		return r.Story(ctx)
 	}
-	if r.Tip.Offset > l.Total {
-		l.bytes, l.Total = r.Bytes(), r.Tip.Offset // a reader keeps the tip that it has seen
-	}
-	return nil
+	return l.read(ctx)
 }
 
-func (l *Index) begin() {
-	*l = Index{library: l.library, entry: l.entry, reading: l.reading, bytes: l.bytes, Total: l.Total, First: 1, decoder: l.reading.Decoder(), said: map[place]string{}}
-	l.model = session.New(l.library.Options(l.entry), l.reading.Session)
+// place is where an item is: in which record, and where in its file.
+type place struct {
+	record int
+	off    int64
 }
 
-// add indexes a record.
-func (l *Index) add(r *transcript.Record) {
-	l.model.Add(r)
-	for i := range r.Items {
-		it := &r.Items[i]
-		text := ""
-		switch it.Kind {
-		case transcript.Human:
-			text, _ = it.Said()
-		case transcript.Meta: // the task of a sub-agent
-			text = string(transcript.Original(it.Kind, it.Raw))
-		default:
-			continue
-		}
-		l.said[place{r.N, it.Span.Off}] = strings.Clone(lexicon.Head(text, 2*maxAsked))
-	}
-}
-
-// Grow indexes what is archived of a session since the last time.
-func (l *Index) Grow(ctx context.Context, library *reader.Library, e *reader.Entry) error {
-	if err := l.at(library, e); err != nil {
-		return err
-	}
-	if l.Bytes == 0 {
-		if err := l.before(ctx); err != nil {
-			return err
-		}
-	}
-	begun := l.Bytes
-	for l.Bytes < l.Total {
-		seg, err := l.segment(ctx, l.Bytes, l.Total)
+// read makes the model, and what is derived from it.
+func (l *Index) read(ctx context.Context) error {
+	l.First, l.model = 1, session.New(l.library.Options(l.entry), l.reading.Session)
+	said := map[place]string{} // beginnings of the items that may be requests
+	for r, err := range l.records(ctx, false) {
 		if err != nil {
-			return err
-		}
-		if l.decoder.ContinuesLine(seg) { // the last record was only the beginning of its line
-			l.begin()
-			if err := l.before(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		for r := range l.decoder.Records(seg) {
-			l.add(r)
-		}
-		l.Bytes += int64(len(seg.Data))
-	}
-	if l.Bytes != begun || l.Records == 0 {
-		l.Records = l.model.Records()
-		l.finish()
-	}
-	return nil
-}
-
-// before indexes what the session's file does not repeat.
-func (l *Index) before(ctx context.Context) error {
-	l.begin()
-	for r, err := range l.reading.Before(ctx, l.decoder) {
-		if err != nil {
-			return fmt.Errorf("read what session %s continues: %w", l.entry.ID, err)
+			l.model = nil
+			return fmt.Errorf("read session %s: %w", l.entry.ID, err)
 		}
 		l.First = min(l.First, r.N)
-		l.add(r)
+		l.model.Add(r)
+		for i := range r.Items {
+			it := &r.Items[i]
+			text := ""
+			switch it.Kind {
+			case transcript.Human:
+				text, _ = it.Said()
+			case transcript.Meta: // the task of a sub-agent
+				text = string(transcript.Original(it.Kind, it.Raw))
+			default:
+				continue
+			}
+			said[place{r.N, it.Span.Off}] = strings.Clone(lexicon.Head(text, 2*maxAsked))
+		}
 	}
-	return nil
-}
-
-// line returns where a record is.
-func (l *Index) line(record int) transcript.Span { return l.model.Line(int32(record - 1)) }
-
-// segment reads up to growStep bytes from off on.
-func (l *Index) segment(ctx context.Context, off, end int64) (transcript.Segment, error) {
-	n := min(growStep, end-off)
-	data, err := l.bytes.Span(ctx, transcript.Span{Off: off, Len: n})
-	if err != nil {
-		return transcript.Segment{}, fmt.Errorf("read session %s: %w", l.entry.ID, err)
-	}
-	return transcript.Segment{Start: transcript.Cursor{Offset: off}, Data: data, Rest: off+n == end}, nil
-}
-
-// finish brings what is derived from the model up to date.
-func (l *Index) finish() {
+	l.Records = l.model.Records()
 	l.measure()
 	l.forgotten = map[dropped.Choice]*dropped.Report{}
-	l.Turns = reader.Turns(l.model, func(r session.Ref) (string, int) { return l.said[place{r.N(), r.Span.Off}], 0 })
+	l.Turns = reader.Turns(l.model, func(r session.Ref) (string, int) { return said[place{r.N(), r.Span.Off}], 0 })
 	for i := range l.Turns {
 		l.Turns[i].Asked = mark.Inline(l.Turns[i].Asked, maxAsked)
 	}
@@ -205,6 +164,7 @@ func (l *Index) finish() {
 		}
 		l.Compactions = append(l.Compactions, one)
 	}
+	return nil
 }
 
 // measure lists the context after each record, as last reported.
@@ -265,98 +225,6 @@ func (l *Index) TurnOf(record int) int {
 		return i
 	}
 	return max(0, i-1)
-}
-
-// decode calls add with the records of numbers first to last, with the numbers that they have in the session.
-func (l *Index) decode(ctx context.Context, first, last int, add func(*transcript.Record)) error {
-	if l.decoder.Unlined() { // the elements of one JSON value can be decoded only from its beginning
-		return l.run(ctx, 1, transcript.Span{Len: l.line(last).End()}, func(r *transcript.Record) {
-			if r.N >= first && r.N <= last {
-				add(r)
-			}
-		})
-	}
-	for n := first; n <= last; n++ {
-		if n == 0 { // the rewrite, which is told with the record after it
-			continue
-		}
-		if n == 1 && l.First < 0 {
-			add(&transcript.Record{N: 1, UI: true, Boundary: &transcript.Boundary{Trigger: rewrite}})
-		}
-		from, at := n, l.line(n)
-		for end := at.End(); n < last && n != 0 && l.line(n+1).Off == end+1; n++ {
-			end = l.line(n + 1).End()
-		}
-		at.Len = l.line(n).End() - at.Off
-		if err := l.run(ctx, from, at, add); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// rewrite is the trigger of the boundary between what a rewritten transcript had before and what it has (archive.Story).
-const rewrite = "rewrite"
-
-// run decodes adjacent records, from one on.
-func (l *Index) run(ctx context.Context, n int, at transcript.Span, add func(*transcript.Record)) error {
-	d := l.reading.Decoder()
-	d.Apart = true // a page shows the file, so that it has the same entries wherever it begins
-	if d.Redact != nil {
-		d.Redact.Whole = l.numbers
-	}
-	if back, in := at.Life(); in.Off > 0 {
-		if err := l.header(ctx, d, n, back); err != nil {
-			return err
-		}
-	}
-	for off := at.Off; off < at.End(); {
-		seg, err := l.segment(ctx, off, at.End())
-		if err != nil {
-			return err
-		}
-		for r := range d.Records(seg) {
-			r.N, n = n, n+1
-			add(r)
-		}
-		off += int64(len(seg.Data))
-	}
-	return nil
-}
-
-// header gives a decoder the first line of the file that has record n, because that of a Codex rollout says who wrote its prompts
-// and where it works.
-func (l *Index) header(ctx context.Context, d *transcript.Decoder, n, back int) error {
-	at := transcript.Span{Len: min(l.Total, maxHeader)}
-	if back > 0 {
-		for ; n > l.First && l.line(n-1).Len > 0; n-- {
-			if other, _ := l.line(n - 1).Life(); other != back {
-				break
-			}
-		}
-		at = l.line(n)
-	}
-	data, err := l.bytes.Span(ctx, at)
-	if err != nil {
-		return fmt.Errorf("read session %s: %w", l.entry.ID, err)
-	}
-	line, _, whole := bytes.Cut(data, []byte{'\n'})
-	if !whole && back == 0 {
-		line = nil // too long: an empty line keeps a later one from being taken for the first
-	}
-	for range d.Records(transcript.Segment{Data: append(bytes.Clone(line), '\n'), Rest: true}) {
-		continue
-	}
-	d.Forget()
-	return nil
-}
-
-// numbers returns the numbers of the session's secrets, as far as it is indexed; none if it is not known what came before.
-func (l *Index) numbers() *redact.Session {
-	if l.cut {
-		return nil
-	}
-	return l.decoder.Redact
 }
 
 // Forgotten reports on a compaction: what was there, what the agent's own summary kept and what ccd tells the agent. It reads

@@ -31,29 +31,25 @@ const nearby = 24
 // Original returns an item of a record, or of the few records behind it, by its ID, or the whole record without one. The library
 // has to search the archive for an item that no companion names. The error is archive.ErrNotFound if there is none.
 func (l *Index) Original(ctx context.Context, record int, id mark.ID) (o reader.Original, err error) {
-	last, found := record, false
+	last := record
 	if id != "" {
 		last += nearby
 	}
-	for n := record; n >= l.First && n <= min(last, l.Records) && !found && err == nil; n++ {
-		decoded := l.decode(ctx, n, n, func(r *transcript.Record) {
-			p := reader.Whole(*r)
-			for i := range r.Items {
-				if it := &r.Items[i]; id != "" && it.Sum().ID() == id {
-					p = transcript.Pointer{Hash: it.Sum(), Parts: []transcript.Part{{Span: it.Span, Kind: it.Kind}}, Record: r.N, Last: r.N, Time: r.Time}
-				}
+	for r, err := range l.between(ctx, record, last) {
+		if err != nil {
+			return o, err
+		}
+		p := reader.Whole(*r)
+		for i := range r.Items {
+			if it := &r.Items[i]; id != "" && it.Sum().ID() == id {
+				p = transcript.Pointer{Hash: it.Sum(), Parts: []transcript.Part{{Span: it.Span, Kind: it.Kind}}, Record: r.N, Last: r.N, Time: r.Time}
 			}
-			if !found && (id == "" || p.Hash.ID() == id) {
-				found = true
-				o, err = l.library.Placed(ctx, l.reading, p, r)
-			}
-		})
-		err = errors.Join(err, decoded)
+		}
+		if id == "" || p.Hash.ID() == id {
+			return l.library.Placed(ctx, l.reading, p, r)
+		}
 	}
-	if err == nil && !found {
-		err = fmt.Errorf("find record %s#%d: %w", l.entry.ID, record, archive.ErrNotFound)
-	}
-	return o, err
+	return o, fmt.Errorf("find record %s#%d: %w", l.entry.ID, record, archive.ErrNotFound)
 }
 
 // Show reads all of an original and checks its hash. The error is an *archive.DamageError if its bytes are damaged.

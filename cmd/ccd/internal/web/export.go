@@ -68,20 +68,24 @@ func (d *exported) forgotten(ctx context.Context, one *view.Index) error {
 
 // entries writes the conversation, page by page.
 func (d *exported) entries(ctx context.Context, one *view.Index, look *look, w io.Writer) error {
-	for at := one.First; at <= one.Records; {
-		entries, place, err := one.Page(ctx, at, perLife)
+	var page []view.Entry
+	flush := func() error {
+		part := lifeData{head: d.head, Records: one.Records, Place: view.Place{First: page[0].Record, Last: page[len(page)-1].Record}}
+		part.fill(one, page)
+		page = page[:0]
+		return look.ExecuteTemplate(w, "entries", part)
+	}
+	for e, err := range one.Entries(ctx, one.First, one.Records) {
+		if err == nil && len(page) >= perLife && e.Record != page[len(page)-1].Record {
+			err = flush()
+		}
 		if err != nil {
 			return err
 		}
-		if len(entries) == 0 { // none up to the end
-			return nil
-		}
-		part := lifeData{head: d.head, Records: one.Records, Place: place}
-		part.fill(one, entries)
-		if err := look.ExecuteTemplate(w, "entries", part); err != nil {
-			return err
-		}
-		at = max(at, place.Last) + 1
+		page = append(page, e)
 	}
-	return nil
+	if len(page) == 0 {
+		return nil
+	}
+	return flush()
 }

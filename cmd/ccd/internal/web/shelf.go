@@ -103,7 +103,7 @@ func (s *shelf) use(ctx context.Context, l *reader.Library, e *reader.Entry, do 
 	one := s.index(e.Key)
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	if one.Bytes == 0 && e.Tip().Offset > freedBytes {
+	if one.Records == 0 && e.Tip().Offset > freedBytes {
 		defer debug.FreeOSMemory() // indexing leaves many times what the index takes, and the page may now be idle for hours
 	}
 	if err := one.Grow(ctx, l, e); err != nil {

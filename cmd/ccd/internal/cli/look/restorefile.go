@@ -33,7 +33,7 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) er
 		return err
 	}
 	if f.info {
-		return a.PrintObject(v.Info())
+		return a.PrintObject(*v)
 	}
 	for _, line := range v.Notes() {
 		a.Say("%s", line)
