@@ -41,9 +41,7 @@ func TestCommandsInTextsForAgents(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	if seen["agent"] < 15 || len(seen) < 5 {
 		t.Errorf("too few commands were found: %v", seen)
@@ -59,9 +57,7 @@ func TestCommandsInTextsForAgents(t *testing.T) {
 func commandsIn(t *testing.T, path string) (lines []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := func(n ast.Node) string {
 		lit, ok := n.(*ast.BasicLit)
 		if !ok || lit.Kind != token.STRING {

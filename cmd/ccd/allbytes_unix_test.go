@@ -142,10 +142,7 @@ func TestArchivedMeansAllBytes(t *testing.T) {
 		testkit.Eventually(t, fmt.Sprintf("stage %d: nothing lags", stage), func() bool { s, l, _ := lagOf(t, home); return s+l == 0 })
 		for n := range sessions {
 			path := transcriptPath(home, n)
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := read(t, path)
 			if got, said := restoreWhole(t, home, path); !bytes.Equal(got, want) || said != "" {
 				t.Fatalf("stage %d, session %d: %d bytes of %d come back (%q), it ends with %q", stage, n, len(got), len(want), said, tornEnds[(n+stage)%len(tornEnds)])
 			}

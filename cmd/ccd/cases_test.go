@@ -772,9 +772,7 @@ func TestOlderGenerations(t *testing.T) {
 			w.shows("show", w.ccd("show", s), "Part two, lost.", "Part three.", "verified: true")
 			w.shows("ls", w.ccd("ls", "--all"), w.dir)
 			w.shows("resume", w.ccd("resume", s, "--dry-run"), "!continue that instead")
-			if err := os.MkdirAll(w.dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll(w.dir, 0o700))
 			t.Chdir(w.dir)
 			w.shows("the agent's search", w.ccd("agent", "search", "Part two"), "Part two, lost.")
 		})
@@ -795,10 +793,7 @@ func TestRefusedByTheAPI(t *testing.T) {
 		t.Fatalf("%q, %v", copies, err)
 	}
 	for _, path := range copies {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := read(t, path)
 		if !strings.Contains(path, s) && (strings.Contains(string(text), "UE9JU09O") || !strings.Contains(string(text), "What is on it?")) {
 			t.Errorf("the copy has the picture:\n%s", text)
 		}
@@ -929,9 +924,7 @@ func TestFactsBesideTheTranscript(t *testing.T) {
 	w.once()
 	w.shows("ls", w.ccd("ls", "--json"), gemini, `"project": "`+w.dir+`"`)
 	w.shows("ls of the sub-agents", w.ccd("ls", "--json", "--all"), `"parent": "`+claude+`"`, mate)
-	if err := os.MkdirAll(w.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(w.dir, 0o700))
 	t.Chdir(w.dir)
 	w.shows("the agent's search", w.ccd("agent", "search", "goats"), "Count the goats.")
 }
@@ -943,9 +936,6 @@ func (w *world) newest(pattern string) string {
 	if err != nil || len(files) != 1 {
 		w.Fatalf("%s: %q, %v", pattern, files, err)
 	}
-	text, err := os.ReadFile(files[0])
-	if err != nil {
-		w.Fatal(err)
-	}
+	text := read(w, files[0])
 	return string(text)
 }

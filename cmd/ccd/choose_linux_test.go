@@ -87,9 +87,7 @@ func startOnTerminal(t *testing.T, home string, columns, lines uint16, env []str
 	// When the leader of a terminal's session ends, Linux drops what it wrote last and nobody has read. A picker needs no
 	// controlling terminal, because it reads Ctrl-C as a key.
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: out == nil}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Start())
 	t.Cleanup(func() { c.Process.Kill() })
 	slave.Close()
 	return c, master, watchScreen(master)

@@ -28,9 +28,7 @@ func TestClumsyCommandLines(t *testing.T) {
 		t.Errorf("--version: exit %d: %s", code, out)
 	}
 	gone := filepath.Join(home, "gone")
-	if err := os.Mkdir(gone, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(gone, 0o700))
 	put(t, transcriptPath(home, 1), aLine)
 	if code, out := runLine(t, home, "run", "--once"); code != words.ExitDone {
 		t.Fatalf("run --once: exit %d: %s", code, out)

@@ -34,8 +34,7 @@ func layOut(t *testing.T, home string, quick int) []string {
 		}
 		files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".meta.json") })
 		for i, f := range testkit.Sample(t, files, quick) {
-			b, err := os.ReadFile(f)
-			must(t, err)
+			b := read(t, f)
 			to := filepath.Join(home, filepath.FromSlash(homes[dir](i, filepath.Base(f))))
 			put(t, to, string(b))
 			paths = append(paths, to)
@@ -86,8 +85,7 @@ func TestRealSessionsComeBack(t *testing.T) {
 	originals := map[string][]byte{}
 	paths := layOut(t, home, 2)
 	for _, p := range paths {
-		b, err := os.ReadFile(p)
-		must(t, err)
+		b := read(t, p)
 		originals[p] = b
 	}
 	comesBack := func(when string) (ids int) {

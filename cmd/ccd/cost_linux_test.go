@@ -35,9 +35,7 @@ func newCostly(t *testing.T) costly {
 	if err == nil {
 		err = os.Symlink(exe, c.ccd)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -49,9 +47,7 @@ func (c costly) start(stdin string, more []string, args ...string) *exec.Cmd {
 		"HOME=" + c.home, "PATH=" + os.Getenv("PATH"), "CCD_WATCH_SETTLE=50ms", "CCD_COMPANION_REFRESH_IDLE=500ms", "CCD_TRIGGER_THRESHOLD=1",
 	}, more...)
 	cmd.Stdin = strings.NewReader(stdin)
-	if err := cmd.Start(); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, cmd.Start())
 	return cmd
 }
 
@@ -70,13 +66,9 @@ func (c costly) daemon(more ...string) *exec.Cmd {
 func (c costly) whole(cmd *exec.Cmd) (read, written int64) {
 	c.t.Helper()
 	// its counters are there until somebody waits for it
-	if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil))
 	read, written = c.io(cmd)
-	if err := cmd.Wait(); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, cmd.Wait())
 	return read, written
 }
 
@@ -94,9 +86,7 @@ func (c costly) io(cmd *exec.Cmd) (read, written int64) {
 	if err == nil {
 		_, err = fmt.Sscanf(string(text), "rchar: %d\nwchar: %d", &read, &written)
 	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	return read, written
 }
 
@@ -111,9 +101,7 @@ func (c costly) size(dir, end string) (n int64) {
 		}
 		return err
 	})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	return n
 }
 
@@ -136,9 +124,7 @@ func newLive(t *testing.T, size int64) *live {
 	if err == nil {
 		err = os.WriteFile(l.path, l.text.Bytes(), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return l
 }
 
@@ -154,9 +140,7 @@ func (l *live) grow() int64 {
 		_, err = f.WriteString(line)
 		err = errors.Join(err, f.Close())
 	}
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	must(l.t, err)
 	return int64(len(line))
 }
 
@@ -213,9 +197,7 @@ func TestPreCompactWritesTheCompanion(t *testing.T) {
 func TestCostOfAFirstPass(t *testing.T) {
 	testkit.Long(t, "it measures")
 	c := newCostly(t)
-	if err := gen.Tree(c.home, 1, 12<<20); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gen.Tree(c.home, 1, 12<<20))
 	raw := float64(c.size("", ""))
 	written := float64(c.once()-c.size("", sidecar.Suffix)) / raw
 	stored := float64(c.size(".local", "archive.db")) / raw
@@ -246,18 +228,13 @@ func TestMemoryOfACatchUp(t *testing.T) {
 		t.Skip("the race detector takes several times the memory")
 	}
 	c := newCostly(t)
-	if err := gen.Tree(c.home, 1, 24<<20); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gen.Tree(c.home, 1, 24<<20))
 	running := c.daemon()
 	testkit.Eventually(t, "the daemon has caught up", func() bool {
 		info, ok, err := daemon.ReadRun(filepath.Join(c.home, ".local", "state", "ccd"))
 		return err == nil && ok && !info.LastPass.IsZero() && info.CatchUp == nil
 	})
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", running.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := read(t, fmt.Sprintf("/proc/%d/status", running.Process.Pid))
 	_, after, _ := strings.Cut(string(text), "VmHWM:")
 	var peak int // resident KB, of which the program and the mapped archive are about 30,000
 	if _, err := fmt.Sscan(after, &peak); err != nil {

@@ -143,14 +143,10 @@ func (d *damageable) damages(t *testing.T, n int, fn func(what string)) {
 			bad = bad[:at]
 			what = fmt.Sprintf("cut to %d bytes", at)
 		}
-		if err := os.WriteFile(d.path, bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, d.path, string(bad))
 		fn(what)
 	}
-	if err := os.WriteFile(d.path, d.sound, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(d.path, d.sound, 0o600))
 }
 
 // A restore from a damaged archive prints the exact bytes or reports damage. "Not found" would be wrong, because the ID
@@ -301,9 +297,7 @@ func TestAdviceEnds(t *testing.T) {
 		if code == words.ExitDone || strings.Contains(string(out), "archive verify") || strings.Count(string(out), "wrong  archive") != 1 || !strings.Contains(string(out), "move the file away") {
 			t.Errorf("%s: doctor: %d\n%s%s", what, code, out, talk)
 		}
-		if err := os.Rename(file, file+".old"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(file, file+".old"))
 		once(t, home)
 		if _, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
 			t.Errorf("%s: verify of the new archive: %d %s", what, code, talk)

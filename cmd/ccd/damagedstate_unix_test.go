@@ -97,8 +97,7 @@ func TestReachOfADamagedState(t *testing.T) {
 	testkit.Long(t, "it damages states of two projects")
 	p := newProjects(t)
 	path := filepath.Join(stateOf(t, p.home), "archive.db")
-	sound, err := os.ReadFile(path)
-	must(t, err)
+	sound := read(t, path)
 	damageSessions(t, path, "state", sessionA)
 	if r := p.run("a", "agent", "show", sessionA); r.code != words.ExitDamage || !strings.Contains(r.out, "ccd: 1") || !strings.Contains(r.err, "session state") {
 		t.Errorf("show: %+v", r)
@@ -109,7 +108,7 @@ func TestReachOfADamagedState(t *testing.T) {
 	if r := p.run("a", "agent", "restore", sessionA+"#1"); r.code != words.ExitDone || r.out == "" {
 		t.Errorf("restore: %+v", r)
 	}
-	must(t, os.WriteFile(path, sound, 0o600))
+	put(t, path, string(sound))
 	damageSessions(t, path, "state", sessionB)
 	for _, args := range [][]string{{"show", sessionB}, {"search", "bravo-main"}, {"restore", sessionB + "#1"}} {
 		if r := p.run("a", append([]string{"agent"}, args...)...); r.code != words.ExitNotFound || strings.Contains(r.err, "damaged") {

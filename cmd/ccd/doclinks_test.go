@@ -34,10 +34,7 @@ func TestDocLinks(t *testing.T) {
 	}
 	seen := 0
 	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := read(t, page)
 		for _, m := range docLink.FindAllStringSubmatch(fenced.ReplaceAllString(string(text), ""), -1) {
 			path, anchor, _ := strings.Cut(m[1], "#")
 			if strings.Contains(path, "://") {

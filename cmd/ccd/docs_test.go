@@ -22,17 +22,10 @@ var update = flag.Bool("update", false, "write the generated documents and golde
 func golden(t *testing.T, path, want string) {
 	t.Helper()
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(want), 0o644))
 	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := read(t, path)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("%s is stale, run: go test ./cmd/ccd -args -update (-want +got):\n%s", path, diff)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -56,10 +55,7 @@ func TestDocumentsNameRealCommands(t *testing.T) {
 	files, _ := filepath.Glob("../../docs/*.md")
 	seen := 0
 	for _, file := range append(files, "../../README.md", "../../CHANGELOG.md", "../../CONTRIBUTING.md") {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := read(t, file)
 		blocks := strings.Join(block.FindAllString(string(text), -1), "\n")
 		for _, m := range typed.FindAllStringSubmatch(string(text), -1) {
 			if m[1] == "" && !strings.Contains(blocks, m[2]) || m[1] == "ccd summarizer request ID" { // prose; a mark in a transcript

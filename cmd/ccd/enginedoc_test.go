@@ -16,9 +16,7 @@ import (
 func exampleKeys(t *testing.T) map[string]string {
 	t.Helper()
 	f, err := os.Open("../../config.toml.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	keys, in := map[string]string{}, ""
 	for lines := bufio.NewScanner(f); lines.Scan(); {
@@ -38,10 +36,7 @@ var namedKey = regexp.MustCompile("`((?:trigger|models|compaction|companion|summ
 
 // TestEngineDocNamesKeys: every key in docs/ENGINE.md is in config.toml.example, with the same default.
 func TestEngineDocNamesKeys(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/ENGINE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := read(t, "../../docs/ENGINE.md")
 	keys := exampleKeys(t)
 	named := namedKey.FindAllStringSubmatch(engineRow.ReplaceAllString(string(doc), ""), -1)
 	for _, m := range named {
@@ -102,10 +97,7 @@ func TestEngineRules(t *testing.T) {
 			return configured(t, newHookPlace(t, transcript), config).ccd(words.ExitDone, "", "run", "--once")
 		},
 	}
-	doc, err := os.ReadFile("../../docs/ENGINE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := read(t, "../../docs/ENGINE.md")
 	found := engineRow.FindAllStringSubmatch(string(doc), -1)
 	if n := strings.Count(string(doc), "` | `ccd "); n != len(found) || n < 10 {
 		t.Fatalf("%d of %d rows are read", len(found), n)

@@ -25,18 +25,14 @@ func TestExampleIsReal(t *testing.T) {
 		filepath.Join("story", "ledger.jsonl")))
 	want := exampleHead + text + exampleFoot
 	if *update {
-		if err := os.WriteFile(exampleDoc, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(exampleDoc, []byte(want), 0o644))
 	}
 	got, err := os.ReadFile(exampleDoc)
 	if err != nil || string(got) != want {
 		t.Errorf("docs/EXAMPLE.md is not what ccd writes (%v): go test ./cmd/ccd -args -update", err)
 	}
 	p, err := sidecar.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := p.Check(); err != nil {
 		t.Error(err)
 	}

@@ -39,8 +39,7 @@ func allArchived(t *testing.T, home string, paths ...string) {
 	t.Helper()
 	testkit.Eventually(t, "everything is archived", func() bool {
 		for _, path := range paths {
-			want, err := os.ReadFile(path)
-			must(t, err)
+			want := read(t, path)
 			if got, _, code := outputs(t, home, "restore", "--session", id(path)); code != words.ExitDone || !bytes.Equal(got, want) {
 				return false
 			}
@@ -119,8 +118,7 @@ func TestInotifyLimits(t *testing.T) {
 // processorTime returns how long a process has used a processor.
 func processorTime(t *testing.T, pid int) time.Duration {
 	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	must(t, err)
+	b := read(t, fmt.Sprintf("/proc/%d/stat", pid))
 	fields := strings.Fields(string(b)[bytes.LastIndexByte(b, ')')+1:])
 	user, _ := strconv.Atoi(fields[11])
 	system, _ := strconv.Atoi(fields[12])
@@ -254,11 +252,10 @@ func TestFileTimesJump(t *testing.T) {
 		grow(t, path)
 		must(t, os.Chtimes(path, to, to))
 		allArchived(t, home, path)
-		b, err := os.ReadFile(path)
-		must(t, err)
+		b := read(t, path)
 		at := bytes.LastIndexByte(b[:len(b)-1], '\n') - 20 - n
 		b[at] ^= 1 // the same length: only its times show the change
-		must(t, os.WriteFile(path, b, 0o600))
+		put(t, path, string(b))
 		must(t, os.Chtimes(path, to.Add(time.Hour), to.Add(time.Hour)))
 		allArchived(t, home, path)
 		if _, err := os.Stat(companion); err != nil {

@@ -27,9 +27,7 @@ func TestFIFOsDoNotBlock(t *testing.T) {
 			t.Fatalf("run --once: exit %d", code)
 		}
 		path := filepath.Join(home, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		_ = os.Remove(path)
 		if err := syscall.Mkfifo(path, 0o600); err != nil {
 			t.Skip("no FIFOs here:", err)

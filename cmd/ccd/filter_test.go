@@ -37,9 +37,7 @@ func compacted(t *testing.T, input []byte, flags ...string) filterCase {
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, talk)
 	}
-	if err := json.Unmarshal(out, &c.report); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(out, &c.report))
 	return c
 }
 
@@ -122,15 +120,10 @@ func TestFilterRestoresCanFail(t *testing.T) {
 // TestSupportChatStaysUsable: whatever a budget takes of a support chat, each pinned version is still named; as far as there is
 // room for them, people's messages stay as they were written.
 func TestSupportChatStaysUsable(t *testing.T) {
-	chat, err := os.ReadFile(filepath.Join("testdata", "chat.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	chat := read(t, filepath.Join("testdata", "chat.json"))
 	pinned := regexp.MustCompile(`\w+[=>]=\d+\.\d+\.\d+`)
 	var said []struct{ Role, Content string }
-	if err := json.Unmarshal(chat, &said); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(chat, &said))
 	for _, c := range []struct {
 		flags  string
 		people bool
@@ -143,9 +136,7 @@ func TestSupportChatStaysUsable(t *testing.T) {
 		}
 		for _, m := range said {
 			text, err := json.Marshal(m.Content)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if c.people && m.Role == "user" && !strings.Contains(out, string(text)) {
 				t.Errorf("%s: a person's message is gone: %s", c.flags, text)
 			}
@@ -171,9 +162,7 @@ func TestBudgetsAreMet(t *testing.T) {
 func filteredBy(t *testing.T, list any, flags ...string) (messages []string, report form.FilterReport) {
 	t.Helper()
 	input, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out := ran(t, input, append([]string{"compact", "--no-archive", "--json", "--format", "messages", "-q"}, append(flags, "-")...)...)
 	var all []json.RawMessage
 	if err := json.Unmarshal(out, &report); err != nil || json.Unmarshal(report.Messages, &all) != nil {
@@ -209,9 +198,7 @@ func TestWhatGivesWay(t *testing.T) {
 	for ratio, want := range map[string]string{".99": "c", ".75": "cr", ".60": "crd", ".40": "crda", ".15": "pcrda"} {
 		messages, report := filteredBy(t, work(), "--ratio", ratio, "--keep-recent", "1")
 		share, err := strconv.ParseFloat(ratio, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if float64(report.Tokens) > share*float64(report.Original) {
 			t.Errorf("%s: %d tokens of %d", ratio, report.Tokens, report.Original)
 		}
@@ -241,9 +228,7 @@ func TestWhatGivesWay(t *testing.T) {
 		}
 	}
 	input, err := json.Marshal(work())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, flags := range [][]string{{"--ratio", ".6", "--max-tokens", "900"}, {"--ratio", "1.5"}, {"--ratio", "0"}} {
 		if _, code, _ := piped(t.TempDir(), input, append([]string{"compact", "--no-archive", "--format", "messages", "-"}, flags...)...); code != 2 {
 			t.Errorf("%v: exit %d", flags, code)
@@ -261,9 +246,7 @@ func TestWhatGivesWay(t *testing.T) {
 // beginning stays. A secret keeps words whole, what only looks like one does not.
 func TestOldOutputsOfAList(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(config, []byte("[compaction]\nlarge_output_tokens = 12000\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, config, "[compaction]\nlarge_output_tokens = 12000\n")
 	data := func(n int) string { return `{"rows": [` + strings.Repeat(`{"id": 1, "name": "row"},`, n) + "{}]}" }
 	var list []any
 	for _, n := range []int{100, 10, 500, 101} {
@@ -292,9 +275,7 @@ func TestOldOutputsOfAList(t *testing.T) {
 // TestRatioOfACompanion: a companion has at most the share of the session's characters, and uses it.
 func TestRatioOfACompanion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "talk.jsonl")
-	if err := os.WriteFile(path, muchTalk(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, muchTalk(), 0o600))
 	for ratio, share := range map[string]float64{".2": .2, ".45": .45} {
 		var made struct {
 			Original  float64 `json:"original_tokens"`
@@ -340,9 +321,7 @@ func TestFilterAsksTheSummarizer(t *testing.T) {
 		map[string]any{"id": "a", "role": "assistant", "content": strings.Repeat(walk, 9)},
 		map[string]any{"id": "b", "role": "assistant", "content": strings.Repeat(walk, 9) + "We set DB_PASSWORD=" + listPassword + " there. " + strings.Repeat(walk, 9)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for flag, want := range map[string]bool{"--keep-recent=0": true, "--no-archive": false} {
 		out, code, talk := piped(home, list, "compact", "--config", config, "--format", "messages", "-q", "--keep-recent", "0", flag, "-")
 		if code != 0 || bytes.Contains(out, []byte("summary: The model says so.")) != want || !bytes.Contains(out, []byte("summary: ")) {

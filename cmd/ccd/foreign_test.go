@@ -51,9 +51,7 @@ func TestUnknownInputIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
 			file := filepath.Join(home, "input.jsonl")
-			if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			put(t, file, c.content)
 			for _, args := range []string{"compact FILE", "compact --no-archive FILE", "compact --dry-run FILE", "compact -", "compact --no-archive --format messages -"} {
 				code, out, said := ccdIn(home, c.content, strings.Fields(strings.ReplaceAll(args, "FILE", file))...)
 				if strings.Contains(args, "messages") && slices.Contains(lists, name) { // the filter accepts these as lists
@@ -80,17 +78,13 @@ func TestUnknownInputIsRefused(t *testing.T) {
 func TestForeignFileBelowARoot(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "projects", "-src-mill")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o700))
 	sessions := map[string]string{
 		"11111111-2222-4333-8444-555555555555": strings.Repeat(`{"type":"later_kind","sessionId":"s","message":{"role":"user","content":[{"type":"text","text":"`+strings.Repeat("sack ", 2000)+`"}]}}`+"\n", 40),
 		"22222222-2222-4333-8444-555555555555": claudeSession("claude-sonnet-4-5", "150000", nil), // the control
 	}
 	for id, content := range sessions {
-		if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, filepath.Join(dir, id+".jsonl"), content)
 	}
 	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
 		t.Fatalf("run: exit %d, %s", code, said)

@@ -105,10 +105,7 @@ func TestForgetMatch(t *testing.T) {
 		t.Fatalf("pages before: %q", got)
 	}
 	id := "" // that the companion names
-	companion, err := os.ReadFile(strings.TrimSuffix(transcriptPath(home, 0), ".jsonl") + ".ccd.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	companion := read(t, strings.TrimSuffix(transcriptPath(home, 0), ".jsonl")+".ccd.md")
 	for _, named := range mark.IDs(string(companion)) {
 		if out, _, _ := outputs(t, home, "restore", string(named)); bytes.Contains(out, []byte(leaked)) {
 			id = string(named)
@@ -156,10 +153,7 @@ func TestForgetMatch(t *testing.T) {
 	// The transcripts still have it, and go on.
 	once(t, home)
 	clean("after a scan")
-	text, err := os.ReadFile(transcriptPath(home, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := read(t, transcriptPath(home, 0))
 	put(t, transcriptPath(home, 0), string(text)+leakLine(3, "goes on"))
 	once(t, home)
 	clean("after an append")
@@ -170,10 +164,7 @@ func TestForgetMatch(t *testing.T) {
 	}
 	clean("after an import")
 	archive := filepath.Join(home, ".local/state/ccd/archive.db")
-	raw, err := os.ReadFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := read(t, archive)
 	put(t, archive, string(raw[:len(raw)/2]))
 	if out, talk, code := outputs(t, home, "doctor", "--fix"); code == words.ExitUsage {
 		t.Errorf("doctor --fix: %d\n%s%s", code, out, talk)
@@ -284,10 +275,7 @@ func TestForgetEscaped(t *testing.T) {
 func TestForgetOfADamagedArchive(t *testing.T) {
 	t.Parallel()
 	home, archive, texts := damagedHome(t)
-	before, err := os.ReadFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := read(t, archive)
 	for _, line := range [][]string{{"archive", "forget", "--yes", "--match", "parcels"}, {"archive", "gc", "--yes"}} {
 		if _, talk, code := outputs(t, home, line...); code != words.ExitDamage || !strings.Contains(talk, "doctor --fix") {
 			t.Errorf("%q: %d\n%s", line, code, talk)
@@ -336,9 +324,7 @@ func TestGC(t *testing.T) {
 		t.Errorf("transcripts exist: %+v", p)
 	}
 	for n := range 3 {
-		if err := os.Remove(transcriptPath(home, n)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(transcriptPath(home, n)))
 	}
 	once(t, home)
 	if p := gc("--dry-run"); len(p.Sessions) > 0 { // they have just gone

@@ -46,9 +46,7 @@ func grow(t *testing.T, path string) {
 		_, err = f.WriteString(aLine)
 		f.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // holds reports whether a process has a lock of the archive in a mode: "READ", "WRITE" or "" for any.
@@ -145,10 +143,7 @@ func all(t *testing.T, home string, commands ...string) map[string]outcome {
 
 func comesBack(t *testing.T, home, path string) bool {
 	t.Helper()
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := read(t, path)
 	return all(t, home, "restore --session "+id(path))["restore --session "+id(path)].out == string(want)
 }
 

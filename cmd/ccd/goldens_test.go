@@ -58,10 +58,7 @@ func goldens(t *testing.T) (all []goldenCase) {
 		t.Skipf("no goldens in %s: set CCD_GOLDENS to the directory that holds them", dir)
 	}
 	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := read(t, name)
 		lines := bufio.NewScanner(bytes.NewReader(data))
 		lines.Buffer(nil, len(data)+1)
 		for lines.Scan() {
@@ -70,9 +67,7 @@ func goldens(t *testing.T) (all []goldenCase) {
 				all = append(all, g)
 			}
 		}
-		if err := lines.Err(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, lines.Err())
 	}
 	return all
 }
@@ -191,13 +186,9 @@ func mockOf(value json.RawMessage) string {
 func (g *goldenCase) run(t *testing.T, a ask) []form.Decided {
 	t.Helper()
 	list, err := json.Marshal(g.Messages)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(config, []byte(a.config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, config, a.config)
 	args := append([]string{"compact", "--config", config, "--json", "--format", "messages", "-q"}, a.flags...)
 	if !strings.Contains(a.config, "[summarizer]") {
 		args = append(args, "--no-archive") // it runs no command
@@ -333,9 +324,7 @@ func TestGoldens(t *testing.T) {
 // TestGoldensCanFail is the comparison's negative control.
 func TestGoldensCanFail(t *testing.T) {
 	text, err := json.Marshal(strings.Repeat("We walked to the mill and saw nothing new there at all today. ", 8))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	g := goldenCase{
 		Name: "control", Messages: []map[string]json.RawMessage{{"role": json.RawMessage(`"user"`), "content": text}}, Options: map[string]json.RawMessage{"recencyWindow": json.RawMessage("0")},
 		Decisions: []goldenDecision{{Action: "preserved", Reason: "hard_t0:api_key"}},

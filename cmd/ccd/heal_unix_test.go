@@ -26,10 +26,7 @@ func damagedHome(t *testing.T) (home, archive string, texts map[string]string) {
 		t.Fatal(talk)
 	}
 	archive = filepath.Join(home, ".local/state/ccd/archive.db")
-	raw, err := os.ReadFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := read(t, archive)
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 100 {
 		for range 8 {
@@ -60,10 +57,7 @@ func exactSessions(t *testing.T, home string, texts map[string]string) (n int) {
 func TestDoctorRepairsTheArchive(t *testing.T) {
 	t.Parallel()
 	home, archive, texts := damagedHome(t)
-	damaged, err := os.ReadFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	damaged := read(t, archive)
 	if out, talk, code := outputs(t, home, "doctor", "--fix"); code != words.ExitDone || !strings.Contains(talk, "fixed: archive: ") {
 		t.Errorf("doctor --fix: %d\n%s%s", code, out, talk)
 	}
@@ -86,10 +80,7 @@ func TestDoctorRepairsTheArchive(t *testing.T) {
 func TestImportOfADamagedFile(t *testing.T) {
 	t.Parallel()
 	_, archive, texts := damagedHome(t)
-	before, err := os.ReadFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := read(t, archive)
 	other := t.TempDir()
 	put(t, transcriptPath(other, 7), aLine)
 	_, _, _ = outputs(t, other, "run", "--once")

@@ -35,18 +35,14 @@ func newHookPlace(t *testing.T, data []byte) hookPlace {
 	t.Helper()
 	home := t.TempDir()
 	p := hookPlace{t, home, filepath.Join(home, ".claude", "projects", "-home-me-harbour", hooked+".jsonl")}
-	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(p.path), 0o700))
 	p.write(data)
 	return p
 }
 
 func (p hookPlace) write(data []byte) {
 	p.t.Helper()
-	if err := os.WriteFile(p.path, data, 0o600); err != nil {
-		p.t.Fatal(err)
-	}
+	put(p.t, p.path, string(data))
 }
 
 // ccd runs a command that must exit with code.
@@ -64,9 +60,7 @@ func (p hookPlace) ccd(code int, in string, args ...string) string {
 func (p hookPlace) hookContext(args ...string) string {
 	p.t.Helper()
 	event, err := json.Marshal(map[string]string{"session_id": hooked, "transcript_path": p.path, "source": "compact"})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, err)
 	answer := p.ccd(words.ExitDone, string(event), append([]string{"hook", "SessionStart", "--agent", "claude-code"}, args...)...)
 	var out struct {
 		Specific struct {
@@ -74,9 +68,7 @@ func (p hookPlace) hookContext(args ...string) string {
 		} `json:"hookSpecificOutput"`
 	}
 	if answer != "" {
-		if err := json.Unmarshal([]byte(answer), &out); err != nil {
-			p.t.Fatal(err)
-		}
+		must(p.t, json.Unmarshal([]byte(answer), &out))
 	}
 	return out.Specific.Context
 }
@@ -115,9 +107,7 @@ func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
 	ids := mark.IDs(told)
 	p.write(whole)
 	p.ccd(words.ExitDone, "", "run", "--once")
-	if err := os.Remove(p.path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(p.path))
 	for _, id := range ids {
 		if p.ccd(words.ExitDone, "", "restore", string(id)) == "" {
 			t.Errorf("%s is empty", id)
@@ -170,12 +160,9 @@ func TestFoldTimeout(t *testing.T) {
 		t.Errorf("behind the deadline: %v", err)
 	}
 	f, text, done, err := l.Fold(context.Background(), s, compactor.Manual{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer done()
-	raw, err := os.ReadFile(p.path)
 	must(t, err)
+	defer done()
+	raw := read(t, p.path)
 	at := bytes.Index(raw, []byte(`"content":"`)) + len(`"content":`)
 	said := transcript.Span{Off: int64(at), Len: int64(bytes.IndexByte(raw[at+1:], '"') + 2)}
 	if b, err := text(said); err != nil || !json.Valid(b) || f.Status().Records != 12 {
@@ -204,9 +191,7 @@ func TestTornLineIsSkipped(t *testing.T) {
 		p := newHookPlace(t, data[:len(data)-c.cut])
 		s, _ := registry.Table{}.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
 		f, _, done, err := emptyLibrary(t).Fold(context.Background(), s, compactor.Manual{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		done()
 		if n := f.Status().Records; n != c.want {
 			t.Errorf("%s: %d records, want %d", name, n, c.want)
@@ -223,14 +208,10 @@ func TestFoldStaysBelowItsRoot(t *testing.T) {
 	}
 	l := emptyLibrary(t)
 	_, _, done, err := l.Fold(context.Background(), s, compactor.Manual{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	done()
 	project, outside := filepath.Dir(p.path), filepath.Join(t.TempDir(), "outside")
-	if err := os.Rename(project, outside); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(project, outside))
 	if err := os.Symlink(outside, project); err != nil {
 		t.Skip(err)
 	}

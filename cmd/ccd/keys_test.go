@@ -97,9 +97,7 @@ func agedEvents(t *testing.T, config string, sentences int, room string) string 
 func filtered(t *testing.T, config string, list []map[string]any, args ...string) string {
 	t.Helper()
 	in, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := configured(t, newHookPlace(t, nil), config)
 	return p.ccd(words.ExitDone, string(in), append([]string{"compact", "--format", "messages", "-"}, args...)...)
 }
@@ -161,9 +159,7 @@ func demotedOutput(t *testing.T, config string) string {
 		"session_id": hooked, "transcript_path": p.path, "cwd": "/home/me/harbour", "tool_name": "Bash",
 		"tool_input": map[string]any{"command": "make"}, "content": strings.Repeat("a line of the build\n", 4000),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out, talk bytes.Buffer
 	env := []string{"HOME=" + p.home, "USERPROFILE=" + p.home}
 	run(context.Background(), []string{"hook", "ToolResult", "--agent", "claude-code", "--within", "1m"}, std(bytes.NewReader(in), &out, &talk), env)

@@ -49,9 +49,7 @@ func TestLabelsWhileADaemonRuns(t *testing.T) {
 			t.Fatalf("ls: exit code %d: %s", code, talk)
 		}
 		var all []status.Session
-		if err := json.Unmarshal(out, &all); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(out, &all))
 		if len(all) != 1 {
 			return s, false
 		}
@@ -64,9 +62,7 @@ func TestLabelsWhileADaemonRuns(t *testing.T) {
 			t.Fatalf("exit code %d: %s", code, talk)
 		}
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := f.WriteString(strings.ReplaceAll(aLine, "u1", fmt.Sprint("v", n))); err != nil {
 			t.Fatal(err)
 		}

@@ -171,9 +171,7 @@ func environment(ts *testscript.TestScript) []string {
 func ccdCommand(t *testing.T, home string, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	c := exec.CommandContext(ctx, exe, args...)

@@ -35,23 +35,17 @@ func agentHome(t *testing.T, results ...any) (env []string) {
 	t.Helper()
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "projects", "-src-ledger")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o700))
 	var text bytes.Buffer
 	n := 0
 	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	line := func(kind string, message any) {
 		n++
 		record, err := json.Marshal(map[string]any{
 			"type": kind, "uuid": fmt.Sprint("u", n), "timestamp": "2026-01-15T10:00:00.000Z", "cwd": here, "message": message,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text.Write(append(record, '\n'))
 	}
 	line("user", map[string]any{"role": "user", "content": "Look at all of it"})
@@ -62,9 +56,7 @@ func agentHome(t *testing.T, results ...any) (env []string) {
 		}})
 		line("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": r}}})
 	}
-	if err := os.WriteFile(filepath.Join(dir, "beefcafe-0000-4000-8000-000000000000.jsonl"), text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, filepath.Join(dir, "beefcafe-0000-4000-8000-000000000000.jsonl"), text.String())
 	env = []string{"HOME=" + home, "USERPROFILE=" + home}
 	if _, code := inProcess(t, env, "run", "--once", "-q"); code != 0 {
 		t.Fatalf("run --once: exit %d", code)
@@ -93,9 +85,7 @@ func agentSession(t *testing.T, env []string) *mcp.ClientSession {
 		_ = out.Close()
 	}()
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "x", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		_ = s.Close()
 		if code := <-ended; code != 0 {
@@ -246,9 +236,7 @@ func TestRestoreForAnAgent(t *testing.T) {
 			seen := false
 			for _, args := range calls {
 				r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "restore", Arguments: args})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				var all strings.Builder
 				for _, c := range r.Content {
 					all.WriteString(c.(*mcp.TextContent).Text + "\n")
@@ -281,16 +269,10 @@ func TestToolsWorkBesideAWriter(t *testing.T) {
 	transcript := filepath.Join(strings.TrimPrefix(env[0], "HOME="), ".claude", "projects", "-src-ledger", "beefcafe-0000-4000-8000-000000000000.jsonl")
 	for i := range 5 {
 		f, err := os.OpenFile(transcript, os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = fmt.Fprintf(f, `{"type":"user","uuid":"w%d","timestamp":"2026-01-15T10:01:00.000Z","message":{"role":"user","content":"Go on %d"}}`+"\n", i, i)
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Close())
+		must(t, err)
 		done := make(chan int)
 		go func() { _, code := inProcess(t, env, "run", "--once", "-q"); done <- code }()
 		if text, _, _ := givenBack(t, s, map[string]any{"id": "beefcafe#3"}); len(text) != 400_000 {

@@ -76,9 +76,7 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 		if got := ask("show", "--", id); got != string(front) {
 			t.Errorf("show %q differs from the companion", id)
 		}
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(file))
 	}
 	ask("run", "--once", "-q") // all of them are gone now
 	ask("archive", "verify")

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -24,12 +23,7 @@ func TestOneSize(t *testing.T) {
 	sizes := map[string]string{"aaaa1111-0000-4000-8000-00000000000a": `^[0-9]+K, [0-9]+%$`, "bbbb2222-0000-4000-8000-00000000000b": `^about [0-9]+K, [0-9]+%$`}
 	for id, text := range map[string][]byte{"aaaa1111-0000-4000-8000-00000000000a": reported, "bbbb2222-0000-4000-8000-00000000000b": estimated} {
 		path := filepath.Join(home, ".claude", "projects", "-p", id+".jsonl")
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, path, string(text))
 	}
 	ask := func(args ...string) string {
 		t.Helper()
@@ -61,9 +55,7 @@ func TestOneSize(t *testing.T) {
 		}
 	}
 	var all []status.Session
-	if err := json.Unmarshal([]byte(ask("ls", "--json")), &all); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(ask("ls", "--json")), &all))
 	for _, s := range all {
 		if got := (status.Size{Tokens: s.Tokens, About: s.Converted, Window: s.Window}).String(); got != sizes[s.Session] {
 			t.Errorf("ls --json: %q, want %q", got, sizes[s.Session])

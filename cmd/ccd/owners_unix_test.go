@@ -54,9 +54,7 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 		put(t, path(id), content)
 	}
 	for name, uid := range map[string]int{path(rootOwners): 4321, path(strangers): 4322, filepath.Dir(dir): 4321} {
-		if err := os.Chown(name, uid, -1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chown(name, uid, -1))
 	}
 	code, _, said := ccdIn(home, "", "run", "--once")
 	if code != words.ExitFailed || strings.Count(said, strangers) != 1 || !strings.Contains(said, watcher.ErrOwner.Error()+" (uid 4322)") {
@@ -81,9 +79,7 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 	if len(report.Degraded) == 0 || report.Sessions != 2 {
 		t.Errorf("status: degraded %q, %d sessions", report.Degraded, report.Sessions)
 	}
-	if err := c.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Process.Kill())
 	if err := c.Wait(); err == nil || strings.Count(c.stderr.String(), strangers) != 1 {
 		t.Errorf("log: %v, %s", err, c.stderr.String())
 	}
@@ -93,9 +89,7 @@ func rooted(t *testing.T) (home, project string) {
 	t.Helper()
 	home = t.TempDir()
 	project = filepath.Join(home, ".claude", "projects", "-src-mill")
-	if err := os.MkdirAll(project, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(project, 0o700))
 	return home, project
 }
 

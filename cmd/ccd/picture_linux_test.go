@@ -45,14 +45,13 @@ func TestDocsPicture(t *testing.T) {
 	} {
 		var session []byte
 		for _, part := range parts {
-			b, err := os.ReadFile(part)
-			must(t, err)
+			b := read(t, part)
 			session = append(session, b...)
 		}
 		path = filepath.Join(home, path)
 		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		session = bytes.ReplaceAll(session, []byte(`"2026-`), []byte(`"2020-`))
-		must(t, os.WriteFile(path, session, 0o600))
+		put(t, path, string(session))
 	}
 	commandIn(t, home, nil, "run", "--once", "-q")
 	// The sessions are of 2020, which has the weekdays of 2026, so that their ages are dates on any day.
@@ -102,9 +101,7 @@ func onScreen(t *testing.T, home string, columns uint16, args []string) string {
 	c.Env = append(c.Env, "TZ=UTC", "PAGER=cat", "LC_ALL=C.UTF-8", "CCD_COMPANION_HOST=forge")
 	c.Stdin, c.Stdout, c.Stderr = program, program, program
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Start())
 	program.Close()
 	var out bytes.Buffer
 	_, _ = io.Copy(&out, screen) // EIO: the program has ended

@@ -73,17 +73,13 @@ func (p projects) at(dir string) string { return filepath.Join(p.src, dir) }
 
 func (p projects) mkdir(dir string) {
 	p.Helper()
-	if err := os.MkdirAll(p.at(dir), 0o700); err != nil {
-		p.Fatal(err)
-	}
+	must(p, os.MkdirAll(p.at(dir), 0o700))
 }
 
 func (p projects) write(name, text string) {
 	p.Helper()
 	p.mkdir(filepath.Dir(name))
-	if err := os.WriteFile(p.at(name), []byte(text), 0o600); err != nil {
-		p.Fatal(err)
-	}
+	put(p, p.at(name), text)
 }
 
 // session writes a transcript that asks for a word and gets it in a result. One session then changes its directory.
@@ -146,9 +142,7 @@ func (p projects) feed(dir, stdin string, args ...string) ended {
 func (p projects) call(dir, tool string, args map[string]any) (text string, failed bool) {
 	p.Helper()
 	in, err := json.Marshal(args)
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	r := p.feed(dir, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"x","version":"1"}}}`+"\n"+
 		`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`+"\n"+
 		fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, in)+"\n", "mcp")
@@ -172,9 +166,7 @@ func (p projects) leaks(what, text, asked string) {
 func (p projects) probes() [][]string {
 	file := p.at("../.claude/projects/" + claude.Project(p.at("b")) + "/" + sessionB + ".jsonl")
 	link := p.at("link.jsonl")
-	if err := os.Symlink(file, link); err != nil {
-		p.Fatal(err)
-	}
+	must(p, os.Symlink(file, link))
 	return [][]string{
 		{"restore", idOf("result of bravo-main")},
 		{"restore", idOf("result of bravo-main")[:8]},
@@ -203,9 +195,7 @@ func (p projects) probes() [][]string {
 // nothing of b. The controls: from b they show all of b, and a person's commands show both.
 func TestAgentsReachOneProject(t *testing.T) {
 	p := newProjects(t)
-	if err := os.Symlink(p.at("a"), p.at("link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(p.at("a"), p.at("link")))
 	for dir, own := range map[string][]string{"a": ofA, "a/sub": ofA, "a-feature": ofA, "link": ofA, "b/../a": ofA, "b": ofB, "b/sub": ofB} {
 		for _, word := range slices.Concat(ofA, ofB) {
 			want := words.ExitNotFound
@@ -326,9 +316,7 @@ func TestNoProjectClaimsAnother(t *testing.T) {
 	p.write("b/.git/worktrees/x/gitdir", p.at("b-x/.git")+"\n")
 	p.mkdir("a/dot")
 	p.mkdir("bb")
-	if err := os.Symlink(p.at("b/.git"), p.at("a/dot/.git")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(p.at("b/.git"), p.at("a/dot/.git")))
 	for _, dir := range []string{"a/claim", "a/copy", "a/tree", "a/dot", "bb", ""} {
 		r := p.run(dir, "agent", "search", "--all", "bravo")
 		if want := dir == ""; (r.code == 0) != want { // src is no repository, so its project includes b

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,9 +16,7 @@ func TestAgentReachesNoOtherMachine(t *testing.T) {
 	const given, kept, machine = "dddddddd-0000-4000-8000-000000000001", "eeeeeeee-0000-4000-8000-000000000001", "7910cdc8eef213e7cce88714a108d0b5"
 	here, desk := newProjects(t), newProjects(t)
 	inA, err := filepath.Rel(desk.src, here.at("a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	words := map[string]string{given: "delta " + strings.Repeat("d e l t a ", 9000), kept: "echo " + strings.Repeat("e c h o ", 9000)}
 	for id, word := range words {
 		desk.session(claude.Project(here.at("a"))+"/"+id+".jsonl", inA, word)
@@ -27,10 +24,7 @@ func TestAgentReachesNoOtherMachine(t *testing.T) {
 	if r := desk.run("", "run", "--once", "-q"); r.code != 0 {
 		t.Fatal(r)
 	}
-	b, err := os.ReadFile(filepath.Join(desk.home, ".local/state/ccd/archive.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := read(t, filepath.Join(desk.home, ".local/state/ccd/archive.db"))
 	here.write("../.local/state/ccd/remote/machines/"+machine+".db", string(b))
 	here.write("../.local/state/ccd/remote/machines/"+machine+".json", `{"label":"desk","pulled":"2026-01-02T03:04:05Z"}`)
 	result := func(id string) string { return "result of " + words[id] }

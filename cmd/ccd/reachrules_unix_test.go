@@ -50,9 +50,7 @@ func TestNoErrorRepeatsAConfiguration(t *testing.T) {
 	}
 	for kind, file := range secretFiles {
 		path := filepath.Join(home, kind+".toml")
-		if err := os.WriteFile(path, []byte(file.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, path, file.text)
 		for _, c := range newApp(cli.Std{}, account.Env{}).Root().Commands() {
 			name := c.Name()
 			if name == "demo" || kind != "key" && name != "search" && name != "config" {
@@ -148,9 +146,7 @@ func TestDemotedOutputOfANewSession(t *testing.T) {
 		"session_id": "aaaaaaaa-0000-4000-8000-000000000009", "transcript_path": p.at("../.claude/projects/" + name), "cwd": p.at("a"),
 		"tool_name": "Bash", "tool_input": map[string]any{"command": "make"}, "content": output,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r := p.feed("a", string(event), "hook", "ToolResult", "--agent", "claude-code", "--within", "20s"); !strings.Contains(r.out, " agent restore ") {
 		t.Fatalf("%+v", r)
 	}

@@ -178,8 +178,7 @@ func TestTwoHomesShareAnArchive(t *testing.T) {
 	for _, home := range []string{one, two} {
 		for n := 1; n <= 2; n++ {
 			path := transcriptPath(home, n)
-			want, err := os.ReadFile(path)
-			must(t, err)
+			want := read(t, path)
 			if code, out, said := ccdIn(home, "", "restore", "--session", path); out != string(want) {
 				t.Errorf("%s: exit %d, %s%s", path, code, out, said)
 			}

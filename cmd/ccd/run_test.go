@@ -40,9 +40,7 @@ func spawn(t *testing.T, home string, args ...string) *child {
 func spawnWith(t *testing.T, home string, env []string, args ...string) *child {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
 	c := &child{Cmd: exec.CommandContext(ctx, exe, args...), home: home}
@@ -51,13 +49,9 @@ func spawnWith(t *testing.T, home string, env []string, args ...string) *child {
 	c.Env = append(c.Env, env...)
 	c.Stderr = &c.stderr
 	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.stdout = bufio.NewReader(out)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Start())
 	return c
 }
 
@@ -104,9 +98,7 @@ func TestRunEndsBySignal(t *testing.T) {
 			c.until(t, "No transcripts found")
 			testkit.Eventually(t, "the daemon runs", func() bool { return c.running(t) })
 			begun := time.Now()
-			if err := c.Process.Signal(tt.signal); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.Process.Signal(tt.signal))
 			err := c.Wait()
 			if took := time.Since(begun); took > time.Second {
 				t.Errorf("ended after %v, want a second at most", took)
@@ -136,9 +128,7 @@ func TestOnlyOneRuns(t *testing.T) {
 			t.Errorf("ccd %v says %q, want %q", args, second.stderr.String(), want)
 		}
 	}
-	if err := first.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Process.Signal(syscall.SIGTERM))
 	if err := first.Wait(); err != nil {
 		t.Error(err)
 	}
@@ -164,9 +154,7 @@ func TestIdleMemory(t *testing.T) {
 	} else {
 		t.Logf("%d KB of anonymous memory", got)
 	}
-	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Process.Signal(syscall.SIGTERM))
 	if err := c.Wait(); err != nil {
 		t.Error(err)
 	}
@@ -175,16 +163,11 @@ func TestIdleMemory(t *testing.T) {
 // anonymous returns a process's anonymous memory in KB.
 func anonymous(t *testing.T, pid int) int {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := read(t, filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
 			kb, err := strconv.Atoi(strings.Fields(rest)[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return kb
 		}
 	}

@@ -19,7 +19,7 @@ func TestRunPrintsEachEvent(t *testing.T) {
 	path := filepath.Join(home, ".claude", "projects", "-src-mill", chosenA+".jsonl")
 	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	session := claudeSession("claude-sonnet-4-5", "150000", nil)
-	must(t, os.WriteFile(path, []byte(session), 0o600))
+	put(t, path, session)
 	long := time.Now().Add(-time.Hour)
 	must(t, os.Chtimes(path, long, long))
 	cmd, screen, seen := startOnTerminal(t, home, 120, 50, []string{"CCD_WATCH_SETTLE=50ms", "CCD_COMPANION_REFRESH_IDLE=100ms"}, nil, "run")

@@ -29,8 +29,7 @@ func TestScreens(t *testing.T) {
 	} {
 		var session []byte
 		for _, part := range parts {
-			b, err := os.ReadFile(part)
-			must(t, err)
+			b := read(t, part)
 			session = append(session, b...)
 		}
 		session = regexp.MustCompile(`"202[0-9]-`).ReplaceAll(session, []byte(`"2024-`)) // so that no age is relative
@@ -100,6 +99,5 @@ func TestImagesAreNotPrinted(t *testing.T) {
 
 func putScreen(t *testing.T, path string, text []byte) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, text, 0o600))
+	put(t, path, string(text))
 }

@@ -38,13 +38,9 @@ func TestRootCreatedAfterTheSandbox(t *testing.T) {
 			t.Parallel()
 			home, b := t.TempDir(), listening(t)
 			exe, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			ccd := filepath.Join(home, "ccd") // under this name the test binary is ccd
-			if err := os.Symlink(exe, ccd); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Symlink(exe, ccd))
 			state := filepath.Join(home, ".local", "state", "ccd", "run.json")
 			cmd := exec.CommandContext(t.Context(), "timeout", "-s", "TERM", "5", "unshare", "-m", "sh", "-c", tt.script)
 			cmd.Env = append([]string{
@@ -70,22 +66,16 @@ func TestWatchdogSeesAHang(t *testing.T) {
 	t.Parallel()
 	home, b := t.TempDir(), listening(t)
 	unread, log, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer unread.Close()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := &child{Cmd: exec.CommandContext(t.Context(), exe, "run"), home: home}
 	c.Args[0] = "ccd"
 	c.Env = []string{"HOME=" + home, "CCD_WATCH_SETTLE=20ms", "CCD_LOG_LEVEL=info", "NOTIFY_SOCKET=" + b.addr, "WATCHDOG_USEC=600000"}
 	c.Stderr = log
 	put(t, transcriptPath(home, 1), strings.Repeat(aLine, 3))
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Start())
 	testkit.Eventually(t, "the daemon works, and gives signs", func() bool { return archived(c) && b.count(sign) > 3 })
 	go func() { _, _ = log.Write(make([]byte, 1<<20)) }() // more than the pipe can take
 	put(t, transcriptPath(home, 1), aLine)                // replacing a file is logged

@@ -29,14 +29,10 @@ type manager struct {
 func listening(t *testing.T) *manager {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ccd") // t.TempDir may be too long for a socket address
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := &manager{addr: filepath.Join(dir, "n")}
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: b.addr, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		conn.Close()
 		os.RemoveAll(dir)
@@ -86,9 +82,7 @@ func (b *manager) stopped(t *testing.T) {
 
 func (c *child) signal(t *testing.T, s syscall.Signal) {
 	t.Helper()
-	if err := c.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Process.Signal(s))
 }
 
 // ends waits for the end and checks the exit code and the time.
@@ -107,9 +101,7 @@ func (c *child) ends(t *testing.T, code int, limit time.Duration) {
 func (c *child) info(t *testing.T) daemon.RunInfo {
 	t.Helper()
 	info, running, err := daemon.ReadRun(c.stateDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !running || info.Pid != c.Process.Pid {
 		t.Errorf("running %v, pid %d, want %d", running, info.Pid, c.Process.Pid)
 	}
@@ -120,12 +112,8 @@ func (c *child) info(t *testing.T) daemon.RunInfo {
 func lockArchive(t *testing.T, stateDir string) (release func()) {
 	t.Helper()
 	f, err := os.OpenFile(filepath.Join(stateDir, "archive.db"), os.O_RDWR, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 	t.Cleanup(func() { f.Close() })
 	return func() { f.Close() }
 }
@@ -226,10 +214,7 @@ func TestStopsWhileASummaryIsWritten(t *testing.T) {
 	})
 	c.signal(t, syscall.SIGTERM)
 	c.ends(t, words.ExitDone, 3*time.Second)
-	b, err := os.ReadFile(begun)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := read(t, begun)
 	var pid int
 	if _, err := fmt.Sscan(string(b), &pid); err != nil {
 		t.Fatal(err)
@@ -254,9 +239,7 @@ func TestArchiveRemovedWhileRunning(t *testing.T) {
 	testkit.Eventually(t, "three sessions are archived, and a scan has ended since", func() bool { return whole() && c.info(t).Sessions == 3 })
 	path := filepath.Join(c.stateDir(), "archive.db")
 	c.signal(t, syscall.SIGSTOP) // or it may archive them again before ls looks
-	if err := os.Rename(path, path+".away"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(path, path+".away"))
 	if whole() {
 		t.Error("the archive is gone, and ls lists three sessions: the test proves nothing")
 	}

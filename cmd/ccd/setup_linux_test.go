@@ -36,9 +36,7 @@ func asPlain(t *testing.T) bool {
 		return true
 	}
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := plain(exec.CommandContext(t.Context(), exe, "-test.run=^"+t.Name()+"$"))
 	out, err := c.CombinedOutput()
 	switch {
@@ -97,8 +95,7 @@ func newSetupRig(t *testing.T) *setupRig {
 	exe, err := os.Executable()
 	must(t, err)
 	if os.Link(exe, filepath.Join(r.bin, "ccd")) != nil { // another file system
-		text, err := os.ReadFile(exe)
-		must(t, err)
+		text := read(t, exe)
 		must(t, os.WriteFile(filepath.Join(r.bin, "ccd"), text, 0o755))
 	}
 	must(t, os.WriteFile(filepath.Join(r.bin, "systemctl"), []byte(fakeSystemctl), 0o755))

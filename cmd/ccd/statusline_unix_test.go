@@ -99,9 +99,7 @@ func TestStatuslineDoesNotWait(t *testing.T) {
 	home := t.TempDir()
 	for _, written := range []string{"", lineEvent(transcriptPath(home, 1), usedUp)} {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer w.Close()
 		if _, err := w.WriteString(written); err != nil {
 			t.Fatal(err)

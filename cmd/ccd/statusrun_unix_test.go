@@ -74,8 +74,7 @@ func TestStatusOfABadRunFile(t *testing.T) {
 	must(t, os.RemoveAll(file))
 	c := spawn(t, home, "run")
 	testkit.Eventually(t, "the daemon watches", func() bool { return c.running(t) && !c.info(t).LastPass.IsZero() })
-	sound, err := os.ReadFile(file)
-	must(t, err)
+	sound := read(t, file)
 	c.signal(t, syscall.SIGSTOP) // otherwise it would overwrite the file
 	for _, tt := range badRunFiles {
 		must(t, os.RemoveAll(file))

@@ -80,9 +80,7 @@ func TestNoCommandIsRunUnlessConfigured(t *testing.T) {
 	} {
 		a := newApp(cli.Std{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, account.Env{Vars: append([]string{"HOME=" + home}, c.env...)})
 		d, _, err := a.DaemonFor(context.Background(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := d.Summarize != nil; got != c.runs {
 			t.Errorf("with %q a command may be run: %t", c.env, got)
 		}

@@ -137,8 +137,7 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 	for i, r := range all {
 		paths, err := filepath.Glob(filepath.Join(home, ".codex/sessions/2026/09/14", fmt.Sprintf("rollout-2026-09-14T08-%02d-*.jsonl", i)))
 		must(t, err)
-		data, err := os.ReadFile(paths[0])
-		must(t, err)
+		data := read(t, paths[0])
 		if got := run("restore", "--session", paths[0]); got != string(data) {
 			t.Errorf("restore --session of %s differs", r.id)
 		}

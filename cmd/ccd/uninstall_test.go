@@ -83,10 +83,3 @@ func stateOf(t *testing.T, home string) string {
 	must(t, err)
 	return p.StateDir
 }
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

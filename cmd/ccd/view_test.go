@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -44,13 +43,11 @@ func ledgerHome(t *testing.T) (home, id string) {
 	home, id = t.TempDir(), "5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b"
 	var all []byte
 	for _, name := range []string{"ledger.jsonl", "compaction.jsonl"} {
-		b, err := os.ReadFile(filepath.Join("story", name))
-		must(t, err)
+		b := read(t, filepath.Join("story", name))
 		all = append(all, b...)
 	}
 	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", id+".jsonl")
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, all, 0o600))
+	put(t, path, string(all))
 	command(t, home, "run", "--once", "-q")
 	return home, id
 }
@@ -202,8 +199,7 @@ func TestVersionsOfAFile(t *testing.T) {
 	call("Edit", `{"file_path":"/w/src/mill.go","old_string":"three\n","new_string":""}`)
 	call("Bash", `{"command":"rm src/mill.go"}`)
 	path := filepath.Join(home, ".claude", "projects", "-w", id+".jsonl")
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, b.Bytes(), 0o600))
+	put(t, path, b.String())
 	command(t, home, "run", "--once", "-q")
 	l := libraryIn(t, home)
 	e, err := l.Find(id, "")
@@ -246,8 +242,7 @@ func TestPagesHideSecrets(t *testing.T) {
 	line("assistant", "now with "+other+" and "+secret)
 	id := "0a1b2c3d-0000-4000-8000-000000000001"
 	path := filepath.Join(home, ".claude", "projects", "-w", id+".jsonl")
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, b.Bytes(), 0o600))
+	put(t, path, b.String())
 	command(t, home, "run", "--once", "-q")
 	l := libraryIn(t, home)
 	e, err := l.Find(id, "")

@@ -68,9 +68,7 @@ func TestWhoseWords(t *testing.T) {
 func whoseCases(t *testing.T, home, agent string) (cases []whose) {
 	t.Helper()
 	a, err := txtar.ParseFile(filepath.Join("testdata", "whose", agent+".txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, f := range a.Files {
 		c := whose{
 			agent: agent, name: f.Name, id: fmt.Sprintf("%08x-0000-4000-8000-00000000000%d", i+0x10000, len(agent)%2), dir: fmt.Sprintf("/src/%s%d", agent, i),
@@ -82,19 +80,13 @@ func whoseCases(t *testing.T, home, agent string) (cases []whose) {
 			write = c.codexLines
 			c.file = filepath.Join(home, ".codex", "sessions", "2026", "01", "15", "rollout-2026-01-15T10-00-00-"+c.id+".jsonl")
 		}
-		if err := os.MkdirAll(filepath.Dir(c.file), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(c.file), 0o700))
 		var lines bytes.Buffer
 		for n, m := range write(t, string(f.Data)) {
 			maps.Copy(m, map[string]any{"timestamp": fmt.Sprintf("2026-01-15T10:00:%02dZ", n)})
-			if err := json.NewEncoder(&lines).Encode(m); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.NewEncoder(&lines).Encode(m))
 		}
-		if err := os.WriteFile(c.file, lines.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, c.file, lines.String())
 		cases = append(cases, c)
 	}
 	return cases
@@ -247,9 +239,7 @@ func (c *whose) hook(t *testing.T, env []string, session, source string) string 
 	event, err := json.Marshal(map[string]any{
 		"session_id": session, "transcript_path": strings.Replace(c.file, c.id, session, 1), "cwd": c.dir, "source": source,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	agent := map[string]string{"claude": "claude-code", "codex": "codex"}[c.agent]
 	var out, talk bytes.Buffer
 	if code := run(t.Context(), []string{"hook", "SessionStart", "--agent", agent, "--within", "1m"}, std(bytes.NewReader(event), &out, &talk), env); code != 0 {
@@ -333,13 +323,8 @@ func (c *whose) inCopy(t *testing.T, env []string, to string) {
 		t.Fatalf("resume: exit %d", code)
 	}
 	var made struct{ Path string }
-	if err := json.Unmarshal(out, &made); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(made.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(out, &made))
+	b := read(t, made.Path)
 	human, results := copied(t, b)
 	if c.said { // in the copy they may be the result of a call
 		human += strings.ReplaceAll(results, forged, "")
@@ -377,9 +362,7 @@ func copied(t *testing.T, lines []byte) (human, results string) {
 				Output     json.RawMessage
 			}
 		}
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(line, &r))
 		var content json.RawMessage
 		switch {
 		case r.Type == "user" && r.Message != nil:

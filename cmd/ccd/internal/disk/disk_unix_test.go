@@ -6,18 +6,16 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // TestOwners tests that what belongs to somebody else is told; only root can make such a file.
 func TestOwners(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Put(t, path, "")
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, mine := Owner(info); !mine {
 		t.Error("own file")
 	}

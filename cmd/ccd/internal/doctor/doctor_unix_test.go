@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ccd/archive"
+	"ccd/internal/testkit"
 	"ccd/watcher"
 )
 
@@ -19,16 +20,10 @@ import (
 func TestCheckRoot(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "projects")
 	dir := filepath.Join(root, "-p")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.MkdirAll(dir, 0o700))
 	fifo, locked := filepath.Join(dir, "fifo.jsonl"), filepath.Join(dir, "locked.jsonl")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(locked, nil, 0); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, syscall.Mkfifo(fifo, 0o600))
+	testkit.Must(t, os.WriteFile(locked, nil, 0))
 	s := soundFacts(t)
 	all := s.checkRoot(scanRoot(t.Context(), s.Place, watcher.Root{Agent: "claude-code", Path: root}))
 	told := map[string]Finding{}
@@ -53,7 +48,7 @@ func TestCheckRoot(t *testing.T) {
 // TestDoctorFixesTheMode tests that --fix closes the state directory to others.
 func TestDoctorFixesTheMode(t *testing.T) {
 	s := soundFacts(t)
-	must(t, os.Chmod(s.StateDir, 0o755))
+	testkit.Must(t, os.Chmod(s.StateDir, 0o755))
 	all := checkState(t.Context(), s)
 	if len(all) != 1 || all[0].State != "wrong" {
 		t.Fatalf("mode 0755: %+v", all)
@@ -71,9 +66,7 @@ func TestProgramInPath(t *testing.T) {
 	own, other := filepath.Join(one, "ccd"), filepath.Join(two, "ccd")
 	write(t, own, 0o700)
 	write(t, other, 0o700)
-	if err := os.WriteFile(other, []byte("another length"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(other, []byte("another length"), 0o700))
 	for path, want := range map[string]string{
 		one: "ok", one + ":" + two: "ok", two + ":" + one: "note", "": "note", t.TempDir(): "note",
 	} {
@@ -88,16 +81,12 @@ func TestArchiveLockedByAnother(t *testing.T) {
 	s := soundFacts(t)
 	var err error
 	s.Archive, err = archive.Open(s.ArchivePath, archive.Options{ReadOnly: true})
-	must(t, err)
+	testkit.Must(t, err)
 	lock := strings.TrimSuffix(s.ArchivePath, ".db") + ".lock"
 	f, err := os.OpenFile(lock, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer f.Close()
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 	s.readArchive(context.Background())
 	if !s.locked() {
 		t.Fatalf("the archive was read: %v", s.Unread)
@@ -114,9 +103,7 @@ func TestArchiveLockedByAnother(t *testing.T) {
 func TestStateDirectoryThatLeadsNowhere(t *testing.T) {
 	s := soundFacts(t)
 	s.StateDir = filepath.Join(t.TempDir(), "ccd")
-	if err := os.Symlink("/nowhere/ccd", s.StateDir); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Symlink("/nowhere/ccd", s.StateDir))
 	if got := checkState(t.Context(), s); len(got) != 1 || got[0].State != "wrong" || !strings.Contains(got[0].Detail, "/nowhere/ccd") {
 		t.Errorf("%+v", got)
 	}

@@ -12,6 +12,7 @@ import (
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -38,9 +39,7 @@ func attacked(t *testing.T) sidecar.Parsed {
 		{Name: "Recent", Body: "#2 assistant\n" + mark.Quote("", "\n\nblank lines above, long below\n"+strings.Repeat("x", 4500)) + "\n- again " + mark.New(one, "") + ", " + mark.New(two, "range #1-#3") + " [ccd nothing]\n"},
 	})
 	p, err := sidecar.Parse(doc.Text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	p.Fields["rules"] = "1" // any version
 	return p
 }
@@ -67,14 +66,9 @@ func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := "testdata/" + name
 	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, got, 0o644))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testkit.Read(t, path)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s is another, see go test ./internal/form -args -update (-want +got):\n%s", path, diff)
 	}
@@ -82,13 +76,9 @@ func golden(t *testing.T, name string, got []byte) {
 
 func TestJSON(t *testing.T) {
 	d, err := JSON(attacked(t), known())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	text, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	golden(t, "companion.json", append(text, '\n'))
 	p := attacked(t)
 	for i, s := range d.Sections {

@@ -204,17 +204,13 @@ func TestFilterLawsCanFail(t *testing.T) {
 		map[string]any{"id": "c", "role": "assistant", "content": walk("pond", 5)},
 		map[string]any{"id": "d", "role": "user", "content": "ok"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	o := shipped
 	o.Recent = 1
 	again := func(list []byte) (Filtered, error) { return filtered(list, o) }
 	sound := func() Filtered {
 		f, err := filtered(data, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return f
 	}
 	if found := lawFaults(data, sound(), false, again); len(found) > 0 {
@@ -247,9 +243,7 @@ func TestMergedGroups(t *testing.T) {
 	o := shipped
 	o.Recent = 0
 	f, err := filtered(data, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	all := read(t, f.Text)
 	if len(all) != 2 || all[0].ID != "a" || all[0].Role != "user" || !strings.Contains(string(all[0].Content), "(3 messages merged)") {
 		t.Fatalf("%s", f.Text)
@@ -278,15 +272,11 @@ func TestPairsSurvive(t *testing.T) {
 		map[string]any{"id": "6", "role": "user", "content": ""},
 		map[string]any{"id": "7", "role": "user", "content": []any{map[string]any{"type": "image", "source": map[string]any{"type": "base64", "data": "QUJD"}}}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	o := shipped
 	o.Recent = 0
 	f, err := filtered(data, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var before, after []json.RawMessage
 	if json.Unmarshal(data, &before) != nil || json.Unmarshal(f.Text, &after) != nil || len(after) != len(before) {
 		t.Fatalf("%s", f.Text)
@@ -373,9 +363,7 @@ func FuzzList(f *testing.F) {
 		o := everything()
 		o.Recent = 0
 		got, err := filtered(data, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, fault := range lawFaults(data, got, false, func(list []byte) (Filtered, error) { return filtered(list, o) }) {
 			t.Error(fault)
 		}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf16"
 
 	"ccd/compactor/sidecar"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -159,10 +160,7 @@ func TestTheLogHoldsNoContentAndStaysSmall(t *testing.T) {
 	}
 	var size int64
 	for _, name := range []string{"hook.log", "hook.log.1"} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testkit.Read(t, filepath.Join(dir, name))
 		size += int64(len(text))
 		if strings.Contains(string(text), "say this") {
 			t.Error("content in the log")

@@ -10,6 +10,7 @@ import (
 
 	"ccd/compactor/limits"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 )
 
 // tag matches what a model may read as a tag.
@@ -53,9 +54,7 @@ func TestNoAnswerHoldsATag(t *testing.T) {
 		p.companion(path, state, nil)
 		for _, source := range []string{"resume", "compact"} {
 			a, err := p.ask(Event{Name: SessionStart, Source: source, Session: uuid1, Transcript: path})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			text := contextOf(t, a)
 			if at := tag.FindStringIndex(text); at != nil {
 				t.Errorf("%s: %q", source, text[at[0]:min(len(text), at[0]+40)])
@@ -67,9 +66,7 @@ func TestNoAnswerHoldsATag(t *testing.T) {
 		}
 	}
 	a, err := p.ask(Event{Name: SessionStart, Source: "startup", Session: uuid3, Transcript: p.claude(uuid3)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	text := contextOf(t, a)
 	if tag.MatchString(text) {
 		t.Errorf("startup: %q", text)
@@ -85,9 +82,7 @@ func TestAnOfferKeepsItsPath(t *testing.T) {
 			p.write(path, `{"timestamp":"2026-03-01T10:00:00Z","type":"session_meta","cwd":"/w","payload":{"id":"x","cwd":"/w","originator":"codex","cli_version":"1"}}`+"\n", time.Hour)
 			at := p.companion(path, "Task (#3, 2026-03-01 10:00): \""+mark.Inline(ask, 0)+"\"\n", nil)
 			a, err := p.ask(Event{Name: SessionStart, Source: "startup", Cwd: "/w", Session: uuid3, Transcript: strings.ReplaceAll(path, uuid1, uuid3)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			text := contextOf(t, a)
 			if !strings.HasSuffix(text, at+"\n") || units(p.find(path).Agent, text) > maxOffer+1 || !strings.Contains(text, "the last request there") {
 				t.Errorf("%q", text)

@@ -98,9 +98,7 @@ func TestPointersResolve(t *testing.T) {
 		one := p.find(p.given(s))
 		f, text := folded(t, one, compactor.Manual{})
 		told, made, err := p.AfterCompaction(one, f, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		pointers := map[mark.ID]transcript.Pointer{}
 		for _, x := range made.Pointers {
 			pointers[x.Hash.ID()] = x

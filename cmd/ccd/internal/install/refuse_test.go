@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -68,10 +69,13 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	}{
 		"read-only": {func(h home) {
 			h.write(".codex/hooks.json", "{}")
-			must(h.t, os.Chmod(h.path(".codex/hooks.json"), 0o444))
+			testkit.Must(h.t, os.Chmod(h.path(".codex/hooks.json"), 0o444))
 		}, "read-only"},
-		"a directory":     {func(h home) { h.write(".codex/hooks.json/x", "") }, "not a regular file"},
-		"leads nowhere":   {func(h home) { h.write(".codex/x", ""); must(h.t, os.Symlink("gone", h.path(".codex/hooks.json"))) }, "dangling symbolic link"},
+		"a directory": {func(h home) { h.write(".codex/hooks.json/x", "") }, "not a regular file"},
+		"leads nowhere": {func(h home) {
+			h.write(".codex/x", "")
+			testkit.Must(h.t, os.Symlink("gone", h.path(".codex/hooks.json")))
+		}, "dangling symbolic link"},
 		"a file above":    {func(h home) { h.write(".claude/skills", "") }, "not a directory"},
 		"a backup's name": {func(h home) { h.write(".claude.json", "{}"); h.write(".claude.json"+backupSuffix+"/x", "") }, "backup"},
 	} {
@@ -99,10 +103,13 @@ func TestApplyKeepsWhatChanged(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil, mend func(h home)
 	}{
-		"changed meanwhile":  {func(h home) { h.write(".gemini/settings.json", `{"b": 2}`) }, nil},
-		"removed meanwhile":  {func(h home) { must(h.t, os.Remove(h.path(".gemini/settings.json"))) }, nil},
-		"made meanwhile":     {func(h home) { h.write(".codex/hooks.json", "{}") }, nil},
-		"no room for a file": {func(h home) { h.write(".gemini/GEMINI.md.x", ""); must(h.t, os.Chmod(h.path(".gemini"), 0o500)) }, func(h home) { must(h.t, os.Chmod(h.path(".gemini"), 0o700)) }},
+		"changed meanwhile": {func(h home) { h.write(".gemini/settings.json", `{"b": 2}`) }, nil},
+		"removed meanwhile": {func(h home) { testkit.Must(h.t, os.Remove(h.path(".gemini/settings.json"))) }, nil},
+		"made meanwhile":    {func(h home) { h.write(".codex/hooks.json", "{}") }, nil},
+		"no room for a file": {func(h home) {
+			h.write(".gemini/GEMINI.md.x", "")
+			testkit.Must(h.t, os.Chmod(h.path(".gemini"), 0o500))
+		}, func(h home) { testkit.Must(h.t, os.Chmod(h.path(".gemini"), 0o700)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.mend != nil && os.Geteuid() == 0 {
@@ -112,7 +119,7 @@ func TestApplyKeepsWhatChanged(t *testing.T) {
 			h.write(".claude/settings.json", "{}")
 			h.write(".gemini/settings.json", "{}")
 			p, err := h.setup(nil).Plan(true, Agents()...)
-			must(t, err)
+			testkit.Must(t, err)
 			c.spoil(h)
 			before := h.tree()
 			if err = p.Apply(); err == nil {
@@ -134,7 +141,7 @@ func TestUsable(t *testing.T) {
 	h := newHome(t)
 	h.write("plain", "")
 	h.write("go-build/11/2f-d/ccd", "")
-	must(t, os.Chmod(h.path("go-build/11/2f-d/ccd"), 0o700))
+	testkit.Must(t, os.Chmod(h.path("go-build/11/2f-d/ccd"), 0o700))
 	tmp := os.TempDir()
 	for _, c := range []struct{ path, home, words string }{
 		{h.path("bin/ccd"), h.dir, ""},
@@ -150,7 +157,7 @@ func TestUsable(t *testing.T) {
 	} {
 		err := Usable(c.path, c.home)
 		if c.words == "" {
-			must(t, err)
+			testkit.Must(t, err)
 		} else {
 			want(t, err, c.words)
 		}

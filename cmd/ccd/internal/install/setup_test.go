@@ -63,7 +63,7 @@ func TestUninstallLeavesNothing(t *testing.T) {
 			}
 			installed := h.tree()
 			p, err := h.setup(everything).Plan(true, Agents()...)
-			must(t, err)
+			testkit.Must(t, err)
 			if !p.Empty() || p.Diff() != "" {
 				t.Errorf("a second install would change\n%s", p.Diff())
 			}
@@ -221,12 +221,12 @@ func TestSymlinksAndModesStay(t *testing.T) {
 	h := newHome(t)
 	h.write("dotfiles/settings.json", "{}\n")
 	h.write(".codex/hooks.json", "{}\n")
-	must(t, os.Chmod(h.path("dotfiles/settings.json"), 0o666))
-	must(t, os.MkdirAll(h.path(".claude"), 0o755))
-	must(t, os.Symlink("../dotfiles/settings.json", h.path(".claude/settings.json")))
-	must(t, os.Mkdir(h.path("dotfiles/codex"), 0o755))
-	must(t, os.Rename(h.path(".codex"), h.path("dotfiles/codex/dir")))
-	must(t, os.Symlink("dotfiles/codex/dir", h.path(".codex")))
+	testkit.Must(t, os.Chmod(h.path("dotfiles/settings.json"), 0o666))
+	testkit.Must(t, os.MkdirAll(h.path(".claude"), 0o755))
+	testkit.Must(t, os.Symlink("../dotfiles/settings.json", h.path(".claude/settings.json")))
+	testkit.Must(t, os.Mkdir(h.path("dotfiles/codex"), 0o755))
+	testkit.Must(t, os.Rename(h.path(".codex"), h.path("dotfiles/codex/dir")))
+	testkit.Must(t, os.Symlink("dotfiles/codex/dir", h.path(".codex")))
 	before := h.tree()
 	h.install(nil, Agents()...)
 	now := h.tree()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -19,9 +19,7 @@ import (
 // once, and no more than the limit in all. An original in a damaged block is marked.
 func TestShowDecodesNothing(t *testing.T) {
 	a, err := archive.Open(filepath.Join(t.TempDir(), "archive.db"), archive.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	random := rand.New(rand.NewPCG(1, 2))
 	var text bytes.Buffer
 	for text.Len() < 8<<20 {
@@ -34,9 +32,7 @@ func TestShowDecodesNothing(t *testing.T) {
 	data, k := text.Bytes(), transcript.Key{Agent: "claude-code", ID: "one"}
 	end := transcript.Cursor{Generation: 1, Offset: int64(len(data))}
 	seg := transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: data, Rest: true, End: end}
-	if err := a.Append(t.Context(), transcript.Session{Key: k, Path: "/h/one.jsonl", Root: "/h"}, seg); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, a.Append(t.Context(), transcript.Session{Key: k, Path: "/h/one.jsonl", Root: "/h"}, seg))
 	var pointers []transcript.Pointer
 	companion := ""
 	for range 300 {
@@ -45,22 +41,15 @@ func TestShowDecodesNothing(t *testing.T) {
 		pointers = append(pointers, p)
 		companion += mark.New(p.Hash.ID(), "text") + "\n"
 	}
-	if err := a.Publish(t.Context(), archive.Publication{Key: k, At: end, Pointers: pointers}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, a.Publish(t.Context(), archive.Publication{Key: k, At: end, Pointers: pointers}))
 	l := &Library{Place: &account.Place{Archive: a}}
 	shown, known, err := l.Checked(t.Context(), []byte(companion))
 	if err != nil || len(known) != len(pointers) || string(shown) != companion {
 		t.Errorf("%d known, %v:\n%.500s", len(known), err, shown)
 	}
-	raw, err := os.ReadFile(a.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testkit.Read(t, a.Path())
 	raw[len(raw)/2] ^= 1
-	if err := os.WriteFile(a.Path(), raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Put(t, a.Path(), string(raw))
 	shown, _, err = l.Checked(t.Context(), []byte(companion))
 	if n := strings.Count(string(shown), "content unavailable"); err != nil || n == 0 || n > 100 {
 		t.Errorf("%d of %d are marked, %v", n, len(pointers), err)

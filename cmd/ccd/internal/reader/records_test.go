@@ -17,6 +17,7 @@ import (
 	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/session"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -29,9 +30,7 @@ type shelf struct {
 func newShelf(t *testing.T) *shelf {
 	t.Helper()
 	a, err := archive.Open(filepath.Join(t.TempDir(), "archive.db"), archive.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		if report, err := a.Verify(context.Background(), nil); err != nil || len(report.Damage) > 0 {
 			t.Errorf("verify: %v, damage %v", err, report.Damage)
@@ -48,9 +47,7 @@ func (s *shelf) put(id string, class transcript.Class, generation int, text stri
 		Start: transcript.Cursor{Generation: generation}, Data: []byte(text), Rest: true,
 		End: transcript.Cursor{Generation: generation, Offset: int64(len(text))},
 	}
-	if err := s.Append(context.Background(), one, seg); err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, s.Append(context.Background(), one, seg))
 	return one
 }
 
@@ -60,9 +57,7 @@ func (s *shelf) reading(one transcript.Session) Reading {
 	l := Library{Place: &account.Place{Archive: s.Archive}}
 	e := l.Session(context.Background(), one.Key)
 	r, err := l.Reading(e, 0)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	return r
 }
 
@@ -72,9 +67,7 @@ func (s *shelf) bytesOf(f archive.Found) string {
 	var b strings.Builder
 	at := 0
 	for p, err := range s.Raw(context.Background(), f) {
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		testkit.Must(s.t, err)
 		if p.Index > at {
 			b.WriteByte('\n')
 			at = p.Index
@@ -118,9 +111,7 @@ func TestRecordAndItems(t *testing.T) {
 	}
 	for _, tt := range tests {
 		r, err := s.reading(one).Record(context.Background(), tt.n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		p := Items(r)
 		if p.Shape != tt.shape || p.Record != tt.n {
 			t.Errorf("record %d: shape %v of record %d", tt.n, p.Shape, p.Record)
@@ -146,9 +137,7 @@ func TestNumbersAreThoseOfTheWholeSession(t *testing.T) {
 	begin, end := asked("a", "One is "+first), asked("b", "Two are "+second+" and "+first)
 	one := s.put("S", transcript.Main, 1, begin+end)
 	rules, err := redact.New(redact.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	r := s.reading(one)
 	r.Agents.Redact = rules
 	numbers := r.Numbers(context.Background())
@@ -217,9 +206,7 @@ func (s *shelf) turns(t *testing.T, one transcript.Session) []Turn {
 	t.Helper()
 	m := session.New(limits.Defaults(), one)
 	for r, err := range s.reading(one).Records(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		m.Add(r)
 	}
 	src := session.NewSource(m, func(at transcript.Span) ([]byte, error) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -50,9 +51,7 @@ func (s *script) gets(id, text, parent string) string {
 func told(t *testing.T, s *script, to string, tokens int) (lines []string, c Copy) {
 	t.Helper()
 	c, err := makeCopy(t, sourceOf(claude, []byte(s.b.String())), to, tokens)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	holds(t, "copy", to, c, tokens)
 	for r := range decoded(to, c.Lines) {
 		for _, it := range r.Items {
@@ -152,9 +151,7 @@ func TestRolledBackTurnsStayOut(t *testing.T) {
 			`{"timestamp":"2026-01-15T09:00:05.000Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":` + turns + `}}` + "\n" +
 			says(6, "user", "input_text", "Right")
 		c, err := makeCopy(t, sourceOf(codex, []byte(data)), codex, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		rest := ""
 		for r := range decoded(codex, c.Lines) {
 			for _, it := range r.Items {
@@ -314,9 +311,7 @@ func TestCodexBecomesClaude(t *testing.T) {
 {"timestamp":"2026-01-15T09:00:06.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done"}]}}
 `
 	c, err := makeCopy(t, sourceOf(codex, []byte(data)), claude, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	holds(t, "copy", claude, c, 0)
 	all := ""
 	for _, l := range c.Lines {
@@ -331,9 +326,7 @@ func TestCodexBecomesClaude(t *testing.T) {
 	}
 	// for Codex itself nothing changes
 	same, err := makeCopy(t, sourceOf(codex, []byte(data)), codex, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for i, line := range strings.Split(strings.TrimSpace(data), "\n")[1:] {
 		_, payload, _ := strings.Cut(line, `"payload":`)
 		for _, part := range []string{`"output":"a b"`, `"input":"*** Begin Patch"`, `"arguments":"{\"cmd\":\"ls\",\"workdir\":\"/home/me/sub\"}"`} {

@@ -43,9 +43,7 @@ func connect(t *testing.T, a Archive, name string) *mcp.ClientSession {
 	}()
 	client := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		_ = session.Close()
 		_ = fromClient.Close()
@@ -404,9 +402,7 @@ func TestToolsSayThatTheyOnlyRead(t *testing.T) {
 		Restore:   func(context.Context, RestoreQuery) (Original, error) { return fixed(nil, 1), nil },
 	}
 	list, err := connect(t, every, "x").ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/session"
+	"ccd/internal/testkit"
 )
 
 // TestChart: the context falls at a compaction, which has a mark; a session without sizes has no chart.
@@ -47,9 +47,7 @@ func TestPageOfIsALocalPath(t *testing.T) {
 		"http://h/s/a/b%2Fc": "/s/a/b%2Fc",
 	} {
 		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if got := pageOf(u); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
 		}
@@ -66,19 +64,13 @@ func TestRunningNeedsTheKey(t *testing.T) {
 	defer other.Close()
 	dir := t.TempDir()
 	data, err := json.Marshal(running{Address: strings.TrimPrefix(other.URL, "http://"), Key: "00ff"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, runName), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Put(t, filepath.Join(dir, runName), string(data))
 	if got := Running(t.Context(), dir, "/"); got != "" || len(asked) != 1 || strings.Contains(asked[0], tokenParam) {
 		t.Errorf("address %q after %q", got, asked)
 	}
 	for _, text := range []string{`{"address":"example.com:80","key":"00ff"}`, `{"address":"127.0.0.1:1","key":""}`, "nonsense"} {
-		if err := os.WriteFile(filepath.Join(dir, runName), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Put(t, filepath.Join(dir, runName), text)
 		if got := Running(t.Context(), dir, "/"); got != "" {
 			t.Errorf("%s: address %q", text, got)
 		}
