@@ -2,14 +2,10 @@ package main
 
 import (
 	"bufio"
-	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"ccd/internal/words"
 )
 
 // exampleKeys returns the keys of config.toml.example, as section.key, with their defaults.
@@ -48,70 +44,5 @@ func TestEngineDocNamesKeys(t *testing.T) {
 	}
 	if len(named) < 20 {
 		t.Errorf("%d keys were seen", len(named))
-	}
-}
-
-// engineRow matches a row of the table of rules in docs/ENGINE.md: what is tried, and the command that shows it.
-var engineRow = regexp.MustCompile("\\| `([a-z_]+)\\.([a-z_]+ = [^`]+)` \\| `ccd ([^`]+)` \\|\n")
-
-// TestEngineRules: each rule of the table changes what its command prints about a real session.
-func TestEngineRules(t *testing.T) {
-	transcript, err := os.ReadFile(filepath.Join(corpus, "claude", "entire-d5-99f72ee73a-0.jsonl"))
-	if err != nil {
-		t.Skip("no real transcripts: ", err)
-	}
-	rows := rowsOf(t, transcript)
-	var list []map[string]any
-	for _, r := range rows {
-		if r.Text != "" {
-			list = append(list, map[string]any{"role": r.Role, "content": r.Text})
-		}
-	}
-	compact := func(flag string) func(t *testing.T, config string) string {
-		return func(t *testing.T, config string) string {
-			p := configured(t, newHookPlace(t, nil), config)
-			text := p.ccd(words.ExitDone, string(transcript), "compact", "--no-archive", flag, "-")
-			return text[max(0, strings.Index(text, "\n---\n")):] // the front has a hash
-		}
-	}
-	commands := map[string]func(t *testing.T, config string) string{
-		"compact --stdout":          compact("--stdout"),
-		"compact --explain":         compact("--explain"),
-		"compact --format messages": func(t *testing.T, config string) string { return filtered(t, config, list) },
-		"hook ToolResult":           demotedOutput,
-		"hook SessionCompact": func(t *testing.T, config string) string {
-			p := configured(t, newHookPlace(t, transcript), config)
-			l, ok := p.compacts(map[string]any{"messages": rows}, "--within", "1m")
-			if !ok {
-				t.Fatal("no answer")
-			}
-			return fmt.Sprint(l.Messages)
-		},
-		"status --totals": func(t *testing.T, config string) string {
-			p := configured(t, newHookPlace(t, transcript), config)
-			p.ccd(words.ExitDone, "", "run", "--once")
-			text := p.ccd(words.ExitDone, "", "status", "--totals")
-			return text[:1] + regexp.MustCompile(`(?m)^summarizer.*`).FindString(text) // the rest has times
-		},
-		"run --once": func(t *testing.T, config string) string {
-			return configured(t, newHookPlace(t, transcript), config).ccd(words.ExitDone, "", "run", "--once")
-		},
-	}
-	doc := read(t, "../../docs/ENGINE.md")
-	found := engineRow.FindAllStringSubmatch(string(doc), -1)
-	if n := strings.Count(string(doc), "` | `ccd "); n != len(found) || n < 10 {
-		t.Fatalf("%d of %d rows are read", len(found), n)
-	}
-	for _, row := range found {
-		t.Run(row[2], func(t *testing.T) {
-			t.Parallel()
-			command := commands[row[3]]
-			if command == nil {
-				t.Fatalf("no command %q", row[3])
-			}
-			if a, b := command(t, ""), command(t, "["+row[1]+"]\n"+row[2]+"\n"); a == b || a == "" {
-				t.Errorf("%s changes nothing that `ccd %s` prints:\n%.1000s", row[2], row[3], a)
-			}
-		})
 	}
 }

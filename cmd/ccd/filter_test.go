@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -21,99 +20,41 @@ import (
 // listPassword is the secret in a list.
 const listPassword = "kV9$wq27LmZx4Rt"
 
-// filterCase is a list, the report of filtering it, and the home with the archive.
-type filterCase struct {
-	home   string
-	input  []byte
-	report form.FilterReport
-}
-
-// compacted filters a list twice, once for the report and once for the list.
-func compacted(t *testing.T, input []byte, flags ...string) filterCase {
-	t.Helper()
-	c := filterCase{home: t.TempDir(), input: input}
-	args := append([]string{"compact", "--format", "messages", "-q"}, flags...)
-	out, code, talk := piped(c.home, input, append(args, "--json", "-")...)
-	if code != 0 {
-		t.Fatalf("exit %d: %s", code, talk)
-	}
-	must(t, json.Unmarshal(out, &c.report))
-	return c
-}
-
-// faults lists the messages, ids and originals that were lost.
-func (c *filterCase) faults(t *testing.T) (found []string) {
-	t.Helper()
-	var before, after []json.RawMessage
-	if json.Unmarshal(c.input, &before) != nil || json.Unmarshal(c.report.Messages, &after) != nil || len(c.report.Decisions) != len(before) {
-		return []string{"not the list that was given"}
-	}
-	originals := map[string][]string{}
-	for i, d := range c.report.Decisions {
-		id := func(m json.RawMessage) string { return cmp.Or(member(m, "id"), member(m, "uuid")) }
-		was, is := id(before[i]), ""
-		if d.In < len(after) {
-			is = id(after[d.In])
-		}
-		if string(d.ID) != was && !(was == "" && string(d.ID) == "null") || string(d.InID) != is && !(is == "" && string(d.InID) == "null") {
-			found = append(found, "id "+was+" is told as "+string(d.ID)+" in "+string(d.InID)+", which is "+is)
-		}
-		var text string
-		if json.Unmarshal([]byte(member(before[i], "content")), &text) == nil && d.Marker != "" {
-			originals[string(d.Marker)] = append(originals[string(d.Marker)], text)
-		}
-	}
-	for id, texts := range originals {
-		out, code, talk := piped(c.home, nil, "restore", id)
-		if want := strings.Join(texts, "\n"); code != 0 || string(out) != want && string(out) != texts[0] { // equal texts share an ID
-			found = append(found, "restore "+id+": "+talk+string(out))
-		}
-	}
-	return found
-}
-
-// member returns a member of a message as written, or "".
-func member(raw json.RawMessage, name string) string {
-	var m map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &m) // fails for what is not a message
-	return string(m[name])
-}
-
-// TestFilterRestores: the report mentions every message, and every marker's ID restores exactly what it replaces.
+// TestFilterRestores: every marker's ID restores exactly what it replaces, and a second time the list is as it was.
 func TestFilterRestores(t *testing.T) {
 	for seed := range uint64(testkit.Cases(t, 2, 6)) {
-		c := compacted(t, gen.List(seed, 30), "--keep-recent", "2")
-		for _, f := range c.faults(t) {
-			t.Errorf("seed %d: %.1000s", seed, f)
+		home, list := t.TempDir(), gen.List(seed, 30)
+		args := []string{"compact", "--format", "messages", "-q", "--keep-recent", "2", "-"}
+		out, code, talk := piped(home, list, append(args, "--json")...)
+		var report form.FilterReport
+		var before []any
+		if code != 0 || json.Unmarshal(out, &report) != nil || json.Unmarshal(list, &before) != nil {
+			t.Fatalf("seed %d: exit %d: %s", seed, code, talk)
 		}
-		out, code, talk := piped(c.home, c.input, "compact", "--format", "messages", "-q", "--keep-recent", "2", "-")
-		var list, told bytes.Buffer
-		if code != 0 || json.Compact(&list, out) != nil || json.Compact(&told, c.report.Messages) != nil || list.String() != told.String() {
+		originals := map[string][]string{}
+		for i, d := range report.Decisions {
+			message, _ := before[i].(map[string]any)
+			if text, ok := message["content"].(string); ok && d.Marker != "" {
+				originals[string(d.Marker)] = append(originals[string(d.Marker)], text)
+			}
+		}
+		if len(originals) == 0 {
+			t.Errorf("seed %d: no markers: the test sees nothing", seed)
+		}
+		for id, texts := range originals {
+			back, code, talk := piped(home, nil, "restore", id)
+			if want := strings.Join(texts, "\n"); code != 0 || string(back) != want && string(back) != texts[0] { // equal texts share an ID
+				t.Errorf("seed %d: restore %s: %s%.500s", seed, id, talk, back)
+			}
+		}
+		out, code, talk = piped(home, list, args...)
+		var printed, told bytes.Buffer
+		if code != 0 || json.Compact(&printed, out) != nil || json.Compact(&told, report.Messages) != nil || printed.String() != told.String() {
 			t.Errorf("seed %d: the report tells of another list: %s", seed, talk)
 		}
-		again, code, talk := piped(c.home, out, "compact", "--format", "messages", "-q", "--keep-recent", "2", "-")
-		if code != 0 || !bytes.Equal(again, out) {
+		if again, code, talk := piped(home, out, args...); code != 0 || !bytes.Equal(again, out) {
 			t.Errorf("seed %d: a second time it is another list: %s", seed, talk)
 		}
-	}
-}
-
-// TestFilterRestoresCanFail: the check notices an ID that was not archived, a changed text and a lost id.
-func TestFilterRestoresCanFail(t *testing.T) {
-	list := gen.List(1, 30)
-	unarchived := compacted(t, list, "--no-archive")
-	if len(unarchived.faults(t)) == 0 {
-		t.Error("IDs that cannot be restored are not seen")
-	}
-	other := compacted(t, list)
-	other.input = bytes.ReplaceAll(list, []byte("evening"), []byte("morning"))
-	if len(other.faults(t)) == 0 {
-		t.Error("another text is not seen")
-	}
-	lost := compacted(t, list)
-	lost.report.Decisions[3].ID = []byte(`"m99"`)
-	if len(lost.faults(t)) == 0 {
-		t.Error("another id is not seen")
 	}
 }
 

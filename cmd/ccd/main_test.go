@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -186,3 +187,20 @@ func run(ctx context.Context, args []string, s cli.Std, env []string) int {
 }
 
 func std(in io.Reader, out, talk io.Writer) cli.Std { return cli.Std{In: in, Out: out, Err: talk} }
+
+// ran runs a command with input in a new home and returns its output.
+func ran(t *testing.T, input []byte, args ...string) []byte {
+	t.Helper()
+	out, code, talk := piped(t.TempDir(), input, args...)
+	if code != 0 {
+		t.Fatalf("ccd %q exits %d: %s", args, code, talk)
+	}
+	return out
+}
+
+func piped(home string, input []byte, args ...string) (out []byte, code int, talk string) {
+	var stdout, stderr bytes.Buffer
+	env := []string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH")}
+	code = run(context.Background(), args, std(bytes.NewReader(input), &stdout, &stderr), env)
+	return stdout.Bytes(), code, stderr.String()
+}
