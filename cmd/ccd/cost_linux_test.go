@@ -180,19 +180,6 @@ func TestCostOfAnAppend(t *testing.T) {
 	}
 }
 
-// TestPreCompactWritesTheCompanion: it covers all when the hook ends, long before refresh_idle.
-func TestPreCompactWritesTheCompanion(t *testing.T) {
-	l := newLive(t, 200<<10)
-	l.once()
-	l.daemon("CCD_COMPANION_REFRESH_IDLE=1h")
-	l.grow()
-	in := fmt.Sprintf(`{"hook_event_name":"PreCompact","transcript_path":%q}`, l.path)
-	l.whole(l.start(in, nil, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m"))
-	if !l.covered() {
-		t.Error("the companion does not cover all after the hook")
-	}
-}
-
 // TestCostOfAFirstPass: what a first pass writes, and what the archive takes, per byte of the transcripts.
 func TestCostOfAFirstPass(t *testing.T) {
 	testkit.Long(t, "it measures")

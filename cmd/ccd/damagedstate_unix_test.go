@@ -116,18 +116,3 @@ func TestReachOfADamagedState(t *testing.T) {
 		}
 	}
 }
-
-// restore --full searches the session that an ID leads to. If that cannot be read, it reports damage and names the
-// session.
-func TestFullOfADamagedSession(t *testing.T) {
-	testkit.Long(t, "it damages each part")
-	d := newDamageable(t)
-	const bad = "00000000-0000-4000-8000-000000000001"
-	if _, talk, code := outputs(t, d.home, "restore", "--full", d.id); code != words.ExitFailed || !strings.Contains(talk, "it was not cut") {
-		t.Fatalf("sound: exit %d: %s", code, talk)
-	}
-	damageSessions(t, d.path, "sessions", bad)
-	if _, talk, code := outputs(t, d.home, "restore", "--full", d.id); code != words.ExitDamage || !strings.Contains(talk, "session claude-code "+bad) {
-		t.Errorf("damaged: exit %d: %s", code, talk)
-	}
-}

@@ -18,7 +18,6 @@ import (
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
-	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -115,34 +114,6 @@ func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
 	}
 	if len(ids) < 2 {
 		t.Errorf("%d IDs: this says little", len(ids))
-	}
-}
-
-// TestLongTranscriptIsAnsweredInTime: a hook folds 20 MB or, on a busy machine, answers from the companion.
-func TestLongTranscriptIsAnsweredInTime(t *testing.T) {
-	testkit.Long(t, "it folds 20 MB")
-	data := harbour(2000, strings.Repeat("sounding line at rest, nothing seen\n", 270))
-	if len(data) < 20<<20 {
-		t.Fatalf("only %d bytes", len(data))
-	}
-	p := newHookPlace(t, data)
-	p.ccd(words.ExitDone, `{"transcript_path":"`+filepath.ToSlash(p.path)+`"}`, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m")
-	if text := p.hookContext("--within", "1m"); !strings.Contains(text, "Berth 1999 is 2299 cm deep") || !strings.Contains(text, "\n## Record\n") {
-		t.Errorf("by the fold:\n%s", text)
-	}
-	text := p.hookContext() // with the default limit
-	if text == "" {
-		log, err := filepath.Glob(filepath.Join(p.home, "*", "*", "*", "hook.log"))
-		if err != nil || len(log) != 1 {
-			t.Fatalf("no log: %v", err)
-		}
-		last, err := os.ReadFile(log[0])
-		if err != nil || !strings.Contains(string(last), "no response within") {
-			t.Errorf("nothing is told: %s, %v", last, err)
-		}
-		t.Log("NOTICE: this machine was too busy to tell anything")
-	} else if !strings.Contains(text, "## Handover") {
-		t.Errorf("as shipped:\n%s", text)
 	}
 }
 

@@ -217,28 +217,6 @@ func wants(t *testing.T, text string, want []string) {
 	}
 }
 
-// TestTwoProjectsWithOneDirectoryName: a client encodes both paths to one name. The project is what the transcripts record.
-func TestTwoProjectsWithOneDirectoryName(t *testing.T) {
-	for _, names := range [][2]string{{"my_project", "my-project"}, {"проект", "работа"}, {"a.b", "a b"}} {
-		home, base := t.TempDir(), t.TempDir()
-		for i, name := range names {
-			dir := filepath.Join(base, name)
-			must(t, os.MkdirAll(dir, 0o700))
-			line := strings.Replace(aLine, `"sessionId"`, `"cwd":"`+dir+`","sessionId"`, 1)
-			put(t, transcriptPath(home, i+1), line)
-		}
-		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-			t.Fatalf("run: exit %d, %s", code, said)
-		}
-		for i, name := range names {
-			var out strings.Builder
-			t.Chdir(filepath.Join(base, name))
-			run(t.Context(), []string{"agent", "search", "parcels"}, std(strings.NewReader(""), &out, &out), []string{"HOME=" + home, "PWD=" + filepath.Join(base, name)})
-			wants(t, out.String(), []string{id(transcriptPath(home, i+1)), "!" + id(transcriptPath(home, 2-i))})
-		}
-	}
-}
-
 // TestLongCommandsEndAtOnce: what was interrupted before it began does nothing, exits with 130 and leaves no file.
 func TestLongCommandsEndAtOnce(t *testing.T) {
 	home := t.TempDir()

@@ -119,28 +119,8 @@ func TestResumeUnarchived(t *testing.T) {
 	ccd, _ := resumeHome(t)
 	ccd(0, "run", "--once", "-q")
 	one := resumed(t, ccd(0, "resume", "--json", "latest"))
-	two := resumed(t, ccd(0, "resume", "--json", one.Session[:13]))
-	if two.Source != one.Session {
+	if two := resumed(t, ccd(0, "resume", "--json", one.Session[:13])); two.Source != one.Session {
 		t.Errorf("got %+v", two)
-	}
-}
-
-// TestResumeBesideOldSessions: the copy is newer than the newest session only if that one is about to be purged. ccd
-// then warns.
-func TestResumeBesideOldSessions(t *testing.T) {
-	testkit.Long(t, "it makes homes of several ages")
-	for settings, newer := range map[string]bool{`{"cleanupPeriodDays": 365}`: false, `{}`: true, `{"cleanupPeriodDays": "x"}`: true} {
-		ccd, source := resumeHome(t)
-		at := time.Now().Add(-40 * 24 * time.Hour)
-		must(t, os.Chtimes(source, at, at))
-		file := filepath.Join(filepath.Dir(source), "..", "..", "settings.json")
-		put(t, file, settings)
-		one := resumed(t, ccd(0, "resume", "--json", source))
-		info, err := os.Stat(one.Path)
-		must(t, err)
-		if got := info.ModTime().After(at); got != newer {
-			t.Errorf("%s: the copy is of %s, newer %v, want %v", settings, info.ModTime(), got, newer)
-		}
 	}
 }
 

@@ -140,6 +140,10 @@ func TestStopsWhileTheArchiveIsLocked(t *testing.T) {
 			testkit.Eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
 			c.signal(t, tt.signal)
 			c.ends(t, tt.code, 5*time.Second)
+			b.stopped(t)
+			if b.count("WATCHDOG=1") > 0 {
+				t.Errorf("nobody watches, yet it told %q", b.messages())
+			}
 			if strings.Contains(c.stderr.String(), "still busy") {
 				t.Errorf("it was ended, and did not end: %s", c.stderr.String())
 			}
@@ -178,20 +182,6 @@ func TestWatchdog(t *testing.T) {
 	testkit.Eventually(t, "it gives signs again", func() bool { return b.count(sign) > now+3 })
 	c.signal(t, syscall.SIGTERM)
 	c.ends(t, words.ExitDone, time.Second)
-}
-
-func TestNoHeartbeatWithoutWatchdog(t *testing.T) {
-	t.Parallel()
-	home, b := t.TempDir(), listening(t)
-	c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "NOTIFY_SOCKET=" + b.addr}, "run")
-	put(t, transcriptPath(home, 1), aLine)
-	testkit.Eventually(t, "the transcript is archived", func() bool { return b.count("READY=1") == 1 && c.info(t).Sessions == 0 && archived(c) })
-	c.signal(t, syscall.SIGTERM)
-	c.ends(t, words.ExitDone, time.Second)
-	b.stopped(t)
-	if b.count("WATCHDOG=1") > 0 {
-		t.Errorf("nobody watches, yet it told %q", b.messages())
-	}
 }
 
 func archived(c *child) bool {

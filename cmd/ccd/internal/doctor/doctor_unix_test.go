@@ -45,22 +45,6 @@ func TestCheckRoot(t *testing.T) {
 	}
 }
 
-// TestDoctorFixesTheMode tests that --fix closes the state directory to others.
-func TestDoctorFixesTheMode(t *testing.T) {
-	s := soundFacts(t)
-	testkit.Must(t, os.Chmod(s.StateDir, 0o755))
-	all := checkState(t.Context(), s)
-	if len(all) != 1 || all[0].State != "wrong" {
-		t.Fatalf("mode 0755: %+v", all)
-	}
-	if done := Fix(t.Context(), all, func(Finding, error) {}); len(done) != 1 || !done[0].Fixed {
-		t.Errorf("done: %+v", done)
-	}
-	if all := checkState(t.Context(), s); Worst(all) != "ok" {
-		t.Errorf("after the fix: %+v", all)
-	}
-}
-
 func TestProgramInPath(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	own, other := filepath.Join(one, "ccd"), filepath.Join(two, "ccd")

@@ -312,15 +312,6 @@ func TestWholeWords(t *testing.T) {
 	}
 }
 
-// TestWordsInTheQueueAreAPersons: what a person typed while the agent worked often stands nowhere else.
-func TestWordsInTheQueueAreAPersons(t *testing.T) {
-	s := newShelf(t)
-	k := s.put("claude-code", "one", transcript.Main, 1, line("user", `"before"`)+`{"type":"queue-operation","operation":"enqueue","content":"never the bills"}`+"\n", 1<<20)
-	if hits, _ := s.find(search.Query{Words: []string{"bills"}}, s.source(k)); len(hits) != 1 || hits[0].Kind != transcript.Human || hits[0].Snippet != "never the bills" {
-		t.Errorf("%+v", hits)
-	}
-}
-
 func TestToolsAndPaths(t *testing.T) {
 	s := newShelf(t)
 	text := strings.Join([]string{

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,19 +37,6 @@ func TestDiffOfVersions(t *testing.T) {
 	got := versionsOf(all)
 	if want := []diffLine{{"hunk", "@@ -1,2 +1,2 @@"}, {"", " one"}, {"del", "-two"}, {"add", "+2"}}; !slices.Equal(got[2].Diff, want) || got[0].Diff != nil || got[1].Diff != nil || got[3].Diff != nil {
 		t.Errorf("%+v", got)
-	}
-}
-
-func TestPageOfIsALocalPath(t *testing.T) {
-	for address, want := range map[string]string{
-		"http://h/s/a/b?at=3&token=x": "/s/a/b?at=3", "http://h//evil.example?token=x": "/evil.example", `http://h/\evil.example`: "/%5Cevil.example", "http://h?token=x": "/",
-		"http://h/s/a/b%2Fc": "/s/a/b%2Fc",
-	} {
-		u, err := url.Parse(address)
-		testkit.Must(t, err)
-		if got := pageOf(u); got != want {
-			t.Errorf("%s: %s, want %s", address, got, want)
-		}
 	}
 }
 
