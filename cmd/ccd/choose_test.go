@@ -36,9 +36,7 @@ func chooseHome(t *testing.T, ageA, ageB, ageC time.Duration) (home string) {
 	}
 	must(t, os.MkdirAll(filepath.Join(home, "src", "repo", ".git"), 0o700))
 	must(t, os.RemoveAll(filepath.Join(home, "src", "gone")))
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatalf("run: exit %d, %s", code, said)
-	}
+	once(t, home)
 	return home
 }
 

@@ -16,7 +16,6 @@ import (
 
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
-	"ccd/internal/words"
 )
 
 // corpus is the directory of real transcripts, which are not part of the repository.
@@ -59,23 +58,6 @@ var homes = map[string]func(i int, name string) string{
 		id := fmt.Sprintf("0a1b2c3d-0000-4000-8000-%012d", i)
 		return ".cursor/projects/-work/agent-transcripts/" + id + "/" + id + ".jsonl"
 	},
-}
-
-// command runs ccd with triggers that fire at once.
-func command(t *testing.T, home string, args ...string) []byte {
-	t.Helper()
-	return commandIn(t, home, []string{"CCD_TRIGGER_THRESHOLD=1", "CCD_TRIGGER_MIN_SAVINGS=0"}, args...)
-}
-
-func commandIn(t *testing.T, home string, env []string, args ...string) []byte {
-	t.Helper()
-	var out, talk bytes.Buffer
-	env = append([]string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH")}, env...)
-	args = append([]string{}, args...) // cobra takes those of the process for nil
-	if code := run(t.Context(), args, std(strings.NewReader(""), &out, &talk), env); code != words.ExitDone {
-		t.Fatalf("ccd %s: exit %d: %s", strings.Join(args, " "), code, &talk)
-	}
-	return out.Bytes()
 }
 
 // Every real session can be restored exactly, even after its transcript is gone, and so can every ID of every

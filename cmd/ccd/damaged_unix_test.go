@@ -35,13 +35,6 @@ type restoreCase struct {
 	want []byte
 }
 
-func outputs(t *testing.T, home string, args ...string) (stdout []byte, stderr string, code int) {
-	var out bytes.Buffer
-	var talk strings.Builder
-	code = run(t.Context(), args, std(strings.NewReader(""), &out, &talk), []string{"HOME=" + home})
-	return out.Bytes(), talk.String(), code
-}
-
 // newDamageable returns a home whose sessions were archived as `ccd run --once` does.
 func newDamageable(t *testing.T) *damageable {
 	t.Helper()
@@ -299,9 +292,7 @@ func TestAdviceEnds(t *testing.T) {
 		}
 		must(t, os.Rename(file, file+".old"))
 		once(t, home)
-		if _, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
-			t.Errorf("%s: verify of the new archive: %d %s", what, code, talk)
-		}
+		done(t, home, "archive", "verify")
 	}
 	configure(t, home, "[watch.roots]\nclaude-code = [\""+home+"/nowhere\"]\n")
 	if out, _, _ := outputs(t, home, "doctor"); !strings.Contains(string(out), home+"/nowhere does not exist") || strings.Contains(string(out), "not found yet, watched when they appear: "+home) {

@@ -56,12 +56,8 @@ func TestDamagedStateIsReported(t *testing.T) {
 	}
 	healed := func(how string) {
 		t.Helper()
-		if _, talk, code := outputs(t, d.home, "run", "--once"); code != words.ExitDone {
-			t.Fatal(code, talk)
-		}
-		if out, talk, code := outputs(t, d.home, "archive", "verify"); code != words.ExitDone {
-			t.Errorf("%s: exit %d: %s%s", how, code, out, talk)
-		}
+		once(t, d.home)
+		done(t, d.home, "archive", "verify")
 		if got := d.session(t, bad); got.Project != sound.Project || got.Records != sound.Records || got.Compacted != sound.Compacted || got.Companion == "" || got.Lag != 0 {
 			t.Errorf("%s: %+v, want as %+v", how, got, sound)
 		}

@@ -265,9 +265,7 @@ func TestFileTimesJump(t *testing.T) {
 	if got, talk, code := outputs(t, home, "restore", "--session", id(path), "--generation", "1"); code != words.ExitDone || !strings.HasPrefix(string(got), text) {
 		t.Errorf("the first generation: exit %d, %d bytes: %s", code, len(got), talk)
 	}
-	if out, _, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
-		t.Errorf("verify: exit %d: %s", code, out)
-	}
+	done(t, home, "archive", "verify")
 	c.endsNormally(t)
 }
 
@@ -298,9 +296,7 @@ func TestFewFileDescriptors(t *testing.T) {
 		default:
 			failed++
 		}
-		if code, _, said := ccdIn(home, "", "run", "--once"); code != words.ExitDone {
-			t.Errorf("after limit %d: exit %d: %s", limit, code, said)
-		}
+		once(t, home)
 		allArchived(t, home, paths...)
 	}
 	if t.Logf("%d runs failed, %d were done", failed, done); testkit.Full() && (failed == 0 || done == 0) {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"maps"
 	"os"
@@ -86,9 +84,7 @@ func TestForeignFileBelowARoot(t *testing.T) {
 	for id, content := range sessions {
 		put(t, filepath.Join(dir, id+".jsonl"), content)
 	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatalf("run: exit %d, %s", code, said)
-	}
+	once(t, home)
 	for id, content := range sessions {
 		foreign := id[0] == '1'
 		if code, out, said := ccdIn(home, "", "restore", "--session", id); code != words.ExitDone || out != content {
@@ -111,11 +107,4 @@ func TestForeignFileBelowARoot(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &report); err != nil || report.Foreign != 1 || report.Companions != 1 {
 		t.Errorf("status: %d not understood, %d companions, %v", report.Foreign, report.Companions, err)
 	}
-}
-
-// ccdIn runs a command in a home.
-func ccdIn(home, in string, args ...string) (code int, out, said string) {
-	var stdout, stderr bytes.Buffer
-	code = run(context.Background(), args, std(strings.NewReader(in), &stdout, &stderr), []string{"HOME=" + home, "USERPROFILE=" + home})
-	return code, stdout.String(), stderr.String()
 }

@@ -48,13 +48,6 @@ func leakedHome(t *testing.T) (home string) {
 	return home
 }
 
-func once(t *testing.T, home string) {
-	t.Helper()
-	if _, talk, code := outputs(t, home, "run", "--once"); code != words.ExitDone {
-		t.Fatal(talk)
-	}
-}
-
 // leaks returns where the key shows: in the outputs of commands, and in ccd's own files and companions.
 func leaks(t *testing.T, home string) (all []string) {
 	t.Helper()
@@ -83,12 +76,8 @@ func TestForgetMatch(t *testing.T) {
 	t.Parallel()
 	home := leakedHome(t)
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	if _, talk, code := outputs(t, home, "archive", "backup", backup); code != words.ExitDone {
-		t.Fatal(talk)
-	}
-	if out, talk, code := outputs(t, home, "label", "00000000-0000-4000-8000-000000000002", "--name", "about "+leaked, "--tag", leaked, "--tag", "kept"); code != words.ExitDone {
-		t.Fatalf("label: %d\n%s%s", code, out, talk)
-	}
+	done(t, home, "archive", "backup", backup)
+	done(t, home, "label", "00000000-0000-4000-8000-000000000002", "--name", "about "+leaked, "--tag", leaked, "--tag", "kept")
 	if got := leaks(t, home); len(got) < 8 { // the control
 		t.Fatalf("before: %q", got)
 	}
@@ -129,9 +118,7 @@ func TestForgetMatch(t *testing.T) {
 		if got := leaks(t, home); len(got) > 0 {
 			t.Errorf("%s: %q", when, got)
 		}
-		if out, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
-			t.Errorf("%s: verify: %d\n%s%s", when, code, out, talk)
-		}
+		done(t, home, "archive", "verify")
 	}
 	clean("after forget")
 	if got := shown(); len(got) > 0 {
@@ -206,9 +193,7 @@ func TestForgetSession(t *testing.T) {
 	if _, err := os.Stat(strings.TrimSuffix(transcriptPath(home, 1), ".jsonl") + ".ccd.md"); err == nil {
 		t.Error("the companion is still there")
 	}
-	if out, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
-		t.Errorf("verify: %d\n%s%s", code, out, talk)
-	}
+	done(t, home, "archive", "verify")
 }
 
 func TestForgetOriginal(t *testing.T) {
@@ -227,9 +212,7 @@ func TestForgetOriginal(t *testing.T) {
 	if out, talk, code := outputs(t, home, "archive", "forget", "--dry-run", "zzzz"); code != words.ExitNotFound {
 		t.Errorf("by the beginning of no ID: %d\n%s%s", code, out, talk)
 	}
-	if out, talk, code := outputs(t, home, "archive", "forget", "--yes", id+"#"+record); code != words.ExitDone {
-		t.Fatalf("%d\n%s%s", code, out, talk)
-	}
+	done(t, home, "archive", "forget", "--yes", id+"#"+record)
 	out, _, code := outputs(t, home, "restore", "--session", id)
 	if lines := strings.Split(string(out), "\n"); code != words.ExitDone || strings.Contains(lines[30], "deploy") || !strings.Contains(lines[31], leaked) || !json.Valid([]byte(lines[30])) {
 		t.Errorf("%d\n%s", code, lines[30])
@@ -263,9 +246,7 @@ func TestForgetEscaped(t *testing.T) {
 	if out, _, _ := outputs(t, home, "search", "Ünï"); !bytes.Contains(out, []byte("Ünï")) {
 		t.Fatalf("before: %s", out)
 	}
-	if _, talk, code := outputs(t, home, "archive", "forget", "--yes", "--match", text); code != words.ExitDone {
-		t.Fatal(talk)
-	}
+	done(t, home, "archive", "forget", "--yes", "--match", text)
 	if out, _, code := outputs(t, home, "restore", "--session", "latest"); code != words.ExitDone || bytes.Contains(out, []byte("pa")) || !bytes.Contains(out, []byte("****")) {
 		t.Errorf("%d\n%s", code, out)
 	}
@@ -284,15 +265,11 @@ func TestForgetOfADamagedArchive(t *testing.T) {
 	if after, err := os.ReadFile(archive); err != nil || !bytes.Equal(before, after) {
 		t.Error("the damaged archive was changed")
 	}
-	if _, talk, code := outputs(t, home, "doctor", "--fix"); code != words.ExitDone {
-		t.Error(talk)
-	}
+	done(t, home, "doctor", "--fix")
 	if n := exactSessions(t, home, texts); n != len(texts) {
 		t.Errorf("%d of %d sessions are exact", n, len(texts))
 	}
-	if _, talk, code := outputs(t, home, "archive", "forget", "--yes", "--match", "parcels"); code != words.ExitDone {
-		t.Error(talk)
-	}
+	done(t, home, "archive", "forget", "--yes", "--match", "parcels")
 }
 
 func TestGC(t *testing.T) {
@@ -300,9 +277,7 @@ func TestGC(t *testing.T) {
 	home := leakedHome(t)
 	configure(t, home, "[trigger]\nthreshold = 1000000\n[companion]\nkeep_after_purge = \"1ms\"\n")
 	once(t, home)
-	if _, talk, code := outputs(t, home, "label", "--pin", "00000000-0000-4000-8000-000000000002"); code != words.ExitDone {
-		t.Fatal(talk)
-	}
+	done(t, home, "label", "--pin", "00000000-0000-4000-8000-000000000002")
 	type plan struct {
 		Sessions []struct {
 			ID string `json:"id"`
@@ -343,9 +318,7 @@ func TestGC(t *testing.T) {
 	if p := gc("--yes"); len(p.Sessions) != 2 || p.After > p.Before {
 		t.Errorf("%+v", p)
 	}
-	if out, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
-		t.Errorf("verify: %d\n%s%s", code, out, talk)
-	}
+	done(t, home, "archive", "verify")
 	want := strings.Repeat(aLine, 30)
 	if out, _, code := outputs(t, home, "restore", "--session", "00000000-0000-4000-8000-000000000002"); code != words.ExitDone || string(out) != want {
 		t.Errorf("the pinned session: %d, %s", code, humanize.Bytes(uint64(len(out))))

@@ -22,9 +22,7 @@ func damagedHome(t *testing.T) (home, archive string, texts map[string]string) {
 		put(t, transcriptPath(home, n), text)
 		texts[strings.TrimSuffix(filepath.Base(transcriptPath(home, n)), ".jsonl")] = text
 	}
-	if _, talk, code := outputs(t, home, "run", "--once"); code != words.ExitDone {
-		t.Fatal(talk)
-	}
+	once(t, home)
 	archive = filepath.Join(home, ".local/state/ccd/archive.db")
 	raw := read(t, archive)
 	r := rand.New(rand.NewPCG(1, 1))
@@ -61,9 +59,7 @@ func TestDoctorRepairsTheArchive(t *testing.T) {
 	if out, talk, code := outputs(t, home, "doctor", "--fix"); code != words.ExitDone || !strings.Contains(talk, "fixed: archive: ") {
 		t.Errorf("doctor --fix: %d\n%s%s", code, out, talk)
 	}
-	if out, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
-		t.Errorf("verify: %d\n%s%s", code, out, talk)
-	}
+	done(t, home, "archive", "verify")
 	if n := exactSessions(t, home, texts); n != len(texts) {
 		t.Errorf("%d of %d sessions are exact", n, len(texts))
 	}

@@ -59,9 +59,7 @@ func TestHostileTranscriptOnATerminal(t *testing.T) {
 	line := `{"type":"user","message":{"role":"user","content":` + string(text) + `},"cwd":"/you/` + "\\u001b[2J\u202e" + `","uuid":"u1","timestamp":"2026-03-01T09:00:00.000Z","sessionId":"s"}`
 	put(t, transcriptPath(home, 1), line+"\n"+strings.ReplaceAll(line, "u1", "u2")+"\n\x1b[35mno JSON \x9b2J\xff\n")
 	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
-	if _, talk, code := outputs(t, home, "run", "--once"); code != words.ExitDone {
-		t.Fatal(code, talk)
-	}
+	once(t, home)
 	const id = "00000000-0000-4000-8000-000000000001"
 	if !steering.MatchString(hostile) || !steering.MatchString("a\rb") || steering.MatchString("a\tb\r\n\u4e16") {
 		t.Fatal("the test sees nothing")

@@ -212,9 +212,7 @@ func TestLostBytesComeBack(t *testing.T) {
 			t.Errorf("%s: nothing was lost: the test sees nothing", what)
 		}
 		by()
-		if out, said, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
-			t.Errorf("%s: verify: exit %d\n%.900s%s", what, code, out, said)
-		}
+		done(t, home, "archive", "verify")
 		for n := range 6 {
 			id := fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
 			if out, said, code := outputs(t, home, "restore", "--session", id); code != words.ExitDone || string(out) != lostText(n) {
@@ -234,9 +232,7 @@ func TestKilledBackupIsRemoved(t *testing.T) {
 	left := filepath.Join(elsewhere, ".ccd-0123456789abcdef.tmp")
 	put(t, left, "an archive")
 	must(t, os.Chtimes(left, time.Time{}, time.Now().Add(-2*time.Hour)))
-	if _, said, code := outputs(t, home, "archive", "backup", filepath.Join(elsewhere, "new.db")); code != words.ExitDone {
-		t.Fatal(said)
-	}
+	done(t, home, "archive", "backup", filepath.Join(elsewhere, "new.db"))
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("it is still there: %v", err)
 	}

@@ -58,20 +58,8 @@ func agentHome(t *testing.T, results ...any) (env []string) {
 	}
 	put(t, filepath.Join(dir, "beefcafe-0000-4000-8000-000000000000.jsonl"), text.String())
 	env = []string{"HOME=" + home, "USERPROFILE=" + home}
-	if _, code := inProcess(t, env, "run", "--once", "-q"); code != 0 {
-		t.Fatalf("run --once: exit %d", code)
-	}
+	doneIn(t, env, "run", "--once", "-q")
 	return env
-}
-
-func inProcess(t *testing.T, env []string, args ...string) (stdout []byte, code int) {
-	t.Helper()
-	var out, talk bytes.Buffer
-	code = run(t.Context(), args, std(strings.NewReader(""), &out, &talk), env)
-	if code != 0 {
-		t.Logf("%q: %s", args, talk.String())
-	}
-	return out.Bytes(), code
 }
 
 // agentSession connects a client to `ccd mcp` in this process.
@@ -172,9 +160,7 @@ func TestToolsReturnWhatCommandsPrint(t *testing.T) {
 	}
 	env := agentHome(t, results...)
 	s := agentSession(t, env)
-	if _, code := inProcess(t, env, "compact", "-q", "beefcafe"); code != 0 {
-		t.Fatalf("compact: exit %d", code)
-	}
+	doneIn(t, env, "compact", "-q", "beefcafe")
 	for _, c := range []struct {
 		tool    string
 		args    map[string]any

@@ -30,24 +30,16 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 			t.Skip("NOTICE: this file system takes UTF-8 only:", err)
 		}
 	}
-	ask := func(args ...string) string {
-		t.Helper()
-		code, out, said := ccdIn(home, "", args...)
-		if code != words.ExitDone {
-			t.Fatalf("%q: exit %d, %s", args, code, said)
-		}
-		return out
-	}
 	for range 2 { // the second run finds nothing to do
-		ask("run", "--once", "-q")
+		once(t, home)
 	}
 	for _, args := range [][]string{{"ls", "--json"}, {"status", "--totals", "--json"}, {"status", "--json"}, {"search", "--json", "sack"}, {"ls"}, {"status"}} {
-		if out := ask(args...); !utf8.ValidString(out) || strings.Contains(out, "\ufffd") {
+		if out := done(t, home, args...); !utf8.ValidString(out) || strings.Contains(out, "\ufffd") {
 			t.Errorf("%q: not UTF-8, or a name was changed:\n%q", args, out)
 		}
 	}
 	var all []status.Session
-	if err := json.Unmarshal([]byte(ask("ls", "--json")), &all); err != nil || len(all) != len(shown) {
+	if err := json.Unmarshal([]byte(done(t, home, "ls", "--json")), &all); err != nil || len(all) != len(shown) {
 		t.Fatalf("%d sessions, %v", len(all), err)
 	}
 	for name, as := range shown {
@@ -57,11 +49,11 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 			if arg == as && name != "mill\xfe" {
 				continue // a prefix or path suffix of several sessions
 			}
-			if got := ask("restore", "--session", arg); got != content[name] {
+			if got := done(t, home, "restore", "--session", arg); got != content[name] {
 				t.Errorf("restore --session %q gives another session", arg)
 			}
 		}
-		if got := ask("show", "--path", "--", id); got != companion+"\n" {
+		if got := done(t, home, "show", "--path", "--", id); got != companion+"\n" {
 			t.Errorf("path %q: %q", id, got)
 		}
 		front, err := os.ReadFile(companion)
@@ -73,18 +65,18 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 		if err != nil || !strings.Contains(string(front), "\nsource: "+string(quoted)+"\n") {
 			t.Errorf("front matter of %q: %v\n%s", id, err, front[:700])
 		}
-		if got := ask("show", "--", id); got != string(front) {
+		if got := done(t, home, "show", "--", id); got != string(front) {
 			t.Errorf("show %q differs from the companion", id)
 		}
 		must(t, os.Remove(file))
 	}
-	ask("run", "--once", "-q") // all of them are gone now
-	ask("archive", "verify")
+	once(t, home) // all of them are gone now
+	done(t, home, "archive", "verify")
 	for name, as := range shown {
-		if got := ask("restore", "--session", `-src-mill\xff/`+as); got != content[name] {
+		if got := done(t, home, "restore", "--session", `-src-mill\xff/`+as); got != content[name] {
 			t.Errorf("restore of %q, whose file is gone, gives something else", as)
 		}
-		if got := ask("show", "--", `-src-mill\xff/`+as); !strings.Contains(got, "session: ") {
+		if got := done(t, home, "show", "--", `-src-mill\xff/`+as); !strings.Contains(got, "session: ") {
 			t.Errorf("show of %q, whose file is gone: %q", as, got)
 		}
 	}
@@ -99,9 +91,7 @@ func TestLongestName(t *testing.T) {
 	}
 	found := map[string]bool{}
 	for range 2 {
-		if code, _, said := ccdIn(home, "", "run", "--once"); code != words.ExitDone {
-			t.Fatalf("run --once: exit %d, %s", code, said)
-		}
+		once(t, home)
 		if code, out, said := ccdIn(home, "", "status"); code != words.ExitDone {
 			t.Errorf("status: exit %d, %s%s", code, out, said)
 		}

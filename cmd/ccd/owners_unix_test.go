@@ -24,9 +24,7 @@ func TestHardLinksAreArchived(t *testing.T) {
 	if err := os.Link(filepath.Join(home, "backup.jsonl"), filepath.Join(dir, id+".jsonl")); err != nil {
 		t.Skip("NOTICE: no hard links here:", err)
 	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatalf("run: exit %d, %s", code, said)
-	}
+	once(t, home)
 	if code, out, _ := ccdIn(home, "", "restore", "--session", id); code != words.ExitDone || out != content {
 		t.Errorf("restore: exit %d, %d bytes of %d", code, len(out), len(content))
 	}

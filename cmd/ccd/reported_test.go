@@ -26,9 +26,7 @@ func caseHome(t *testing.T, name string) (home string) {
 	}
 	home = t.TempDir()
 	must(t, os.CopyFS(home, os.DirFS(from)))
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatalf("run: exit %d, %s", code, said)
-	}
+	once(t, home)
 	return home
 }
 
@@ -124,13 +122,8 @@ func TestResumeOfAGoneWorktree(t *testing.T) {
 		line := strings.Replace(aLine, `"sessionId"`, `"cwd":"`+filepath.Join(base, gone)+`","sessionId"`, 1)
 		answer := `{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"Weighed."}]},"uuid":"u2","parentUuid":"u1","timestamp":"2026-03-01T09:00:05.000Z","sessionId":"s"}` + "\n"
 		put(t, transcriptPath(home, 1), line+answer)
-		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-			t.Fatalf("run: exit %d, %s", code, said)
-		}
-		code, out, said := ccdIn(home, "", "resume", "latest")
-		if code != words.ExitDone {
-			t.Fatalf("exit %d: %s", code, said)
-		}
+		once(t, home)
+		_, out, said := ccdIn(home, "", "resume", "latest")
 		to := filepath.Join(base, "shop")
 		if !strings.HasPrefix(gone, "shop") { // renamed, perhaps to the present directory
 			here, err := os.Getwd()
@@ -152,9 +145,7 @@ func TestTwoHomesShareAnArchive(t *testing.T) {
 	run := func() {
 		for range 3 {
 			for _, home := range []string{one, two} {
-				if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-					t.Fatalf("exit %d: %s", code, said)
-				}
+				once(t, home)
 			}
 		}
 	}
@@ -194,13 +185,9 @@ func TestLatestOfALinkedDirectory(t *testing.T) {
 	must(t, os.Symlink(shop, link))
 	for i, dir := range []string{filepath.Join(shop, "src"), filepath.Join(link, "src")} {
 		put(t, transcriptPath(home, i+1), strings.Replace(aLine, `"sessionId"`, `"cwd":"`+dir+`","sessionId"`, 1))
-		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-			t.Fatalf("run: exit %d, %s", code, said)
-		}
+		once(t, home)
 		for _, asked := range []string{shop, link} {
-			if code, _, said := ccdIn(home, "", "show", "latest:"+asked); code != words.ExitDone {
-				t.Errorf("recorded %s, asked for %s: exit %d, %s", dir, asked, code, said)
-			}
+			done(t, home, "show", "latest:"+asked)
 		}
 		must(t, os.RemoveAll(home))
 	}
@@ -221,9 +208,7 @@ func wants(t *testing.T, text string, want []string) {
 func TestLongCommandsEndAtOnce(t *testing.T) {
 	home := t.TempDir()
 	put(t, transcriptPath(home, 1), ledger(t))
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatalf("run: exit %d, %s", code, said)
-	}
+	once(t, home)
 	files := func() (all string) {
 		must(t, filepath.WalkDir(home, func(path string, _ os.DirEntry, err error) error {
 			all += path + "\n"

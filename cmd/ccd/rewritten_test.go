@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"ccd/internal/words"
 )
 
 // rewrite is a session before and after its agent rewrites the transcript in place.
@@ -66,20 +64,12 @@ func TestRewrittenTranscriptKeepsItsPast(t *testing.T) {
 			home := t.TempDir()
 			path := filepath.Join(home, one.path)
 			put(t, path, strings.Join(one.before, "\n")+"\n")
-			ask := func(args ...string) string {
-				t.Helper()
-				code, out, said := ccdIn(home, "", args...)
-				if code != words.ExitDone {
-					t.Fatalf("%q: exit %d: %s", args, code, said)
-				}
-				return out
-			}
-			ask("run", "--once", "-q")
+			once(t, home)
 			put(t, path, strings.Join(one.after, "\n")+"\n")
-			ask("run", "--once", "-q")
-			wants(t, ask("ls"), []string{"ASKMARK0"})
-			shown := ask("show", rewrittenID)
-			timeline := ask("timeline", rewrittenID)
+			once(t, home)
+			wants(t, done(t, home, "ls"), []string{"ASKMARK0"})
+			shown := done(t, home, "show", rewrittenID)
+			timeline := done(t, home, "timeline", rewrittenID)
 			for n := range 12 {
 				mark := fmt.Sprintf("ASKMARK%d\"\n", n)
 				if _, record, _ := strings.Cut(shown, "\n## Record\n"); strings.Count(record, mark) != 1 {
@@ -91,12 +81,12 @@ func TestRewrittenTranscriptKeepsItsPast(t *testing.T) {
 			}
 			wants(t, shown, []string{"\n## rewritten at #1: ", "NEWMARK"})
 			wants(t, timeline, []string{"before the rewrite at #1: Weigh cargo 0. ASKMARK0", "!before the rewrite at #1: Weigh cargo 11"})
-			if ask("compact", rewrittenID, "--stdout", "-q") != shown {
+			if done(t, home, "compact", rewrittenID, "--stdout", "-q") != shown {
 				t.Error("the companion depends on how the session was read")
 			}
 			saved := regexp.MustCompile(`about .* -> [0-9.K]+`)
 			_, _, made := ccdIn(home, "", "compact", rewrittenID)
-			if was, now := saved.FindString(made), saved.FindString(ask("compact", rewrittenID, "--dry-run")); was == "" || was != now {
+			if was, now := saved.FindString(made), saved.FindString(done(t, home, "compact", rewrittenID, "--dry-run")); was == "" || was != now {
 				t.Errorf("a dry run says %q, not %q", now, was)
 			}
 			m := regexp.MustCompile(`#(-\d+) .*ASKMARK3 \[ccd (\w+)\]`).FindStringSubmatch(timeline)
@@ -104,14 +94,14 @@ func TestRewrittenTranscriptKeepsItsPast(t *testing.T) {
 				t.Fatalf("no record below 0 in\n%s", timeline)
 			}
 			for _, name := range []string{rewrittenID + "#" + m[1], m[2]} {
-				wants(t, ask("restore", name), []string{"Weigh cargo 3. ASKMARK3"})
-				if got := ask("restore", "--raw", name); got != one.before[len(one.before)-24+6] {
+				wants(t, done(t, home, "restore", name), []string{"Weigh cargo 3. ASKMARK3"})
+				if got := done(t, home, "restore", "--raw", name); got != one.before[len(one.before)-24+6] {
 					t.Errorf("restore --raw %s: %s", name, got)
 				}
 			}
-			wants(t, ask("diff", rewrittenID, "--all"), []string{"ASKMARK0 [", "ASKMARK9 ["})
-			wants(t, ask("export", rewrittenID), []string{"before the rewrite at #1: Weigh cargo 0. ASKMARK0", "NEWMARK", "The agent rewrote its transcript here", `id="r-5"`})
-			if out := ask("resume", rewrittenID, "--dry-run"); !strings.Contains(out, "would write") {
+			wants(t, done(t, home, "diff", rewrittenID, "--all"), []string{"ASKMARK0 [", "ASKMARK9 ["})
+			wants(t, done(t, home, "export", rewrittenID), []string{"before the rewrite at #1: Weigh cargo 0. ASKMARK0", "NEWMARK", "The agent rewrote its transcript here", `id="r-5"`})
+			if out := done(t, home, "resume", rewrittenID, "--dry-run"); !strings.Contains(out, "would write") {
 				t.Errorf("resume: %s", out)
 			}
 			event := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":"/home/me/shop","hook_event_name":"SessionStart","source":"compact"}`, rewrittenID, path)
@@ -120,10 +110,10 @@ func TestRewrittenTranscriptKeepsItsPast(t *testing.T) {
 				wants(t, out, []string{"ASKMARK9", "NEWMARK"})
 			}
 			must(t, os.Remove(path)) // the archive alone tells the same
-			if got := ask("timeline", rewrittenID); got != timeline {
+			if got := done(t, home, "timeline", rewrittenID); got != timeline {
 				t.Errorf("without its transcript:\n%s", got)
 			}
-			ask("archive", "verify")
+			done(t, home, "archive", "verify")
 		})
 	}
 }

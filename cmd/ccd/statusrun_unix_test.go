@@ -50,9 +50,7 @@ func TestStatusOfABadRunFile(t *testing.T) {
 	home := t.TempDir()
 	file := filepath.Join(stateOf(t, home), "run.json")
 	put(t, transcriptPath(home, 1), aLine)
-	if _, talk, code := outputs(t, home, "run", "--once"); code != words.ExitDone {
-		t.Fatal(code, talk)
-	}
+	once(t, home)
 	if o, code := statusOf(t, home); code != words.ExitDone || o.Sessions != 1 || len(o.Degraded) > 0 {
 		t.Fatalf("sound: exit %d: %+v", code, o)
 	}

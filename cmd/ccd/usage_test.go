@@ -182,9 +182,7 @@ func rolloutHome(t *testing.T, rollout string) (home string, hook func(event, mo
 	path := filepath.Join(home, ".codex", "sessions", "2026", "01", "15", "rollout-2026-01-15T09-00-00-"+rolloutID+".jsonl")
 	put(t, path, rollout)
 	for _, args := range [][]string{{"run", "--once", "-q"}, {"compact", "-q", rolloutID}} {
-		if code, _, said := ccdIn(home, "", args...); code != words.ExitDone {
-			t.Fatalf("%v: exit %d, %s", args, code, said)
-		}
+		done(t, home, args...)
 	}
 	return home, func(event, more string) string {
 		t.Helper()

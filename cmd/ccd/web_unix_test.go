@@ -72,9 +72,7 @@ func webHome(t *testing.T, transcripts map[string]string) string {
 	for id, text := range transcripts {
 		put(t, filepath.Join(dir, id+".jsonl"), text)
 	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatalf("run --once: exit %d, %s", code, said)
-	}
+	once(t, home)
 	return home
 }
 
@@ -372,9 +370,7 @@ func TestWebEndsWhenIdle(t *testing.T) {
 // TestWebViews opens every page of a session, and every link in them.
 func TestWebViews(t *testing.T) {
 	home := webHome(t, map[string]string{ledgerID: ledger(t)})
-	if code, _, said := ccdIn(home, "", "compact", ledgerID, "--max-tokens", "20000", "-q"); code != words.ExitDone { // a companion with IDs
-		t.Fatalf("compact: exit %d, %s", code, said)
-	}
+	done(t, home, "compact", ledgerID, "--max-tokens", "20000", "-q") // a companion with IDs
 	s := serveWeb(t, home)
 	s.has("/", "The nightly export", "claude-code", `href="`+ledgerURL+`"`)
 	s.has("/?q=Decimal", "In conversations", "<mark>Decimal</mark>", ledgerURL+"?at=21#r21")
@@ -415,9 +411,7 @@ func TestWebGrows(t *testing.T) {
 	s.want(http.StatusNoContent, again)
 	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", ledgerID+".jsonl")
 	put(t, path, text)
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatal(said)
-	}
+	once(t, home)
 	s.has(again, "also add a regression test", `data-after="`)
 	if body := s.want(http.StatusOK, again); strings.Contains(body, `id="r40"`) {
 		t.Error("the part has entries that are not new")
@@ -589,9 +583,7 @@ func TestWebLongSessions(t *testing.T) {
 func TestExport(t *testing.T) {
 	home := webHome(t, map[string]string{ledgerID: ledger(t)})
 	file := filepath.Join(home, "session.html")
-	if code, _, said := ccdIn(home, "", "export", "-o", file, ledgerID[:8]); code != words.ExitDone {
-		t.Fatalf("exit %d, %s", code, said)
-	}
+	done(t, home, "export", "-o", file, ledgerID[:8])
 	data := read(t, file)
 	text := string(data)
 	harmlessPage(t, "export", text, true)

@@ -21,7 +21,7 @@ import (
 // The words in the cases of testdata/whose: of a program, of the human, and of the human in every session.
 const (
 	forged  = "delete-the-backups"
-	said    = "keep-the-tests"
+	theirs  = "keep-the-tests"
 	opening = "open-the-session"
 
 	disclaimer = "the tool wrote this, not the human"
@@ -47,9 +47,7 @@ func TestWhoseWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	env = append(env, "CCD_CONFIG="+config)
-	if _, code := inProcess(t, env, "run", "--once", "-q"); code != 0 {
-		t.Fatalf("run --once: exit %d", code)
-	}
+	doneIn(t, env, "run", "--once", "-q")
 	client := agentSession(t, env)
 	for _, c := range testkit.Sample(t, cases, 4) {
 		t.Run(c.agent+"/"+c.name, func(t *testing.T) {
@@ -72,7 +70,7 @@ func whoseCases(t *testing.T, home, agent string) (cases []whose) {
 	for i, f := range a.Files {
 		c := whose{
 			agent: agent, name: f.Name, id: fmt.Sprintf("%08x-0000-4000-8000-00000000000%d", i+0x10000, len(agent)%2), dir: fmt.Sprintf("/src/%s%d", agent, i),
-			said: bytes.Contains(f.Data, []byte(said)), claim: strings.HasPrefix(f.Name, "claim: "),
+			said: bytes.Contains(f.Data, []byte(theirs)), claim: strings.HasPrefix(f.Name, "claim: "),
 		}
 		write := c.claudeLines
 		c.file = filepath.Join(home, ".claude", "projects", fmt.Sprintf("-src-claude%d", i), c.id+".jsonl")
@@ -205,7 +203,7 @@ func (c *whose) check(t *testing.T, human string) {
 		t.Errorf("a program's words stand as the human's:\n%s", human)
 	case !strings.Contains(human, opening):
 		t.Errorf("the human's opening is missing:\n%s", human)
-	case c.said && !strings.Contains(human, said):
+	case c.said && !strings.Contains(human, theirs):
 		t.Errorf("the human's words are missing:\n%s", human)
 	}
 }
@@ -228,9 +226,7 @@ func (c *whose) inCompanion(t *testing.T, env []string) {
 			t.Errorf("%q stands in the companion", at)
 		}
 	}
-	if _, code := inProcess(t, env, "compact", "-q", c.file); code != 0 {
-		t.Fatalf("compact: exit %d", code)
-	}
+	doneIn(t, env, "compact", "-q", c.file)
 }
 
 // hook returns what a hook adds for the agent.
@@ -261,7 +257,7 @@ func (c *whose) inHook(t *testing.T, env []string) {
 		t.Errorf("a program's words stand as the human's:\n%s", human)
 	}
 	offer := c.hook(t, env, "ffffffff"+c.id[8:], "startup")
-	if strings.Contains(offer, forged) || !strings.Contains(offer, said) && !strings.Contains(offer, opening) && !strings.Contains(offer, "…") {
+	if strings.Contains(offer, forged) || !strings.Contains(offer, theirs) && !strings.Contains(offer, opening) && !strings.Contains(offer, "…") {
 		t.Errorf("the last request is another:\n%s", offer)
 	}
 }
@@ -269,7 +265,7 @@ func (c *whose) inHook(t *testing.T, env []string) {
 // inSearch checks the kind of each hit.
 func (c *whose) inSearch(t *testing.T, env []string) {
 	var human strings.Builder
-	for _, word := range []string{opening, forged, said} {
+	for _, word := range []string{opening, forged, theirs} {
 		out, code := inProcess(t, env, "search", "--json", "--session", c.id, word)
 		var hits []struct{ Kind, Snippet string }
 		if err := json.Unmarshal(out, &hits); code != 0 && code != words.ExitNotFound || err != nil && len(out) > 0 {
@@ -299,7 +295,7 @@ func (c *whose) inMCP(t *testing.T, client *mcp.ClientSession) {
 		if _, what, ok := strings.Cut(line, " · "); ok {
 			what, _, _ = strings.Cut(what, " [ccd ")
 			if asked.WriteString(what + "\n"); strings.HasSuffix(what, "…") {
-				asked.WriteString(said) // more than one line shows
+				asked.WriteString(theirs) // more than one line shows
 			}
 		}
 	}
@@ -309,7 +305,7 @@ func (c *whose) inMCP(t *testing.T, client *mcp.ClientSession) {
 		t.Errorf("the opening is not the human's:\n%s", hits)
 	}
 	if c.said {
-		if hits = tool(t, client, "search", map[string]any{"session": c.id, "words": said}); !strings.Contains(hits, " · human ") {
+		if hits = tool(t, client, "search", map[string]any{"session": c.id, "words": theirs}); !strings.Contains(hits, " · human ") {
 			t.Errorf("the words are not the human's:\n%s", hits)
 		}
 	}
@@ -385,7 +381,7 @@ func copied(t *testing.T, lines []byte) (human, results string) {
 			case p.Type == "tool_result":
 				results += string(p.Content) + "\n"
 			case strings.HasPrefix(p.Text, "[ccd ") && strings.Contains(p.Text, "not the human's words]\n"):
-			case strings.HasPrefix(p.Text, "Another language model started") && !strings.Contains(p.Text, said): // Codex knows it
+			case strings.HasPrefix(p.Text, "Another language model started") && !strings.Contains(p.Text, theirs): // Codex knows it
 			case strings.HasPrefix(p.Text, "ccd: "):
 				human += humanWords(p.Text)
 			default:
