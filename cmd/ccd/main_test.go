@@ -104,7 +104,7 @@ func TestScript(t *testing.T) {
 			}
 			return os.Geteuid() == 0, nil
 		},
-		Cmds: commands,
+		Cmds: commands(),
 	})
 }
 

@@ -14,21 +14,9 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/rogpeppe/go-internal/testscript"
 
 	"ccd/internal/testkit"
 )
-
-// cmdRPC calls one tool of the server and prints the answer: `rpc TOOL ARGUMENTS`.
-func cmdRPC(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: rpc TOOL ARGUMENTS")
-	}
-	lines := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n" +
-		fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, args[0], args[1]) + "\n"
-	ts.Check(os.WriteFile(ts.MkAbs("rpc.jsonl"), []byte(lines), 0o600))
-	cmdCCD(ts, false, []string{"mcp", "<rpc.jsonl"})
-}
 
 // agentHome makes a home with one archived session of this directory. Result i of results is in record 2i+3.
 func agentHome(t *testing.T, results ...any) (env []string) {

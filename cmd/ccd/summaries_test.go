@@ -16,14 +16,6 @@ import (
 	"ccd/cmd/ccd/internal/cli"
 )
 
-// cmdTalks writes a transcript in which the agent answers at length: `talks FILE`.
-func cmdTalks(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: talks FILE")
-	}
-	place(ts, args[0], muchTalk())
-}
-
 // muchTalk is a transcript of long answers, so that a companion has summaries of them.
 func muchTalk() []byte {
 	var b bytes.Buffer
@@ -37,14 +29,6 @@ func muchTalk() []byte {
 		b.Write(line("assistant", said.String(), n))
 	}
 	return b.Bytes()
-}
-
-// cmdAsks writes a transcript whose first message is the text of a file: `asks FILE TEXT`.
-func cmdAsks(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: asks FILE TEXT")
-	}
-	place(ts, args[0], append(line("user", ts.ReadFile(args[1]), 0), line("assistant", "The model says so.", 1)...))
 }
 
 func place(ts *testscript.TestScript, name string, data []byte) {
