@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/testkit"
 	"ccd/internal/words"
 )
@@ -302,5 +304,185 @@ func TestAdviceEnds(t *testing.T) {
 		if out, talk, code := outputs(t, home, strings.Fields(line)...); code != want || want == words.ExitDone && !strings.Contains(string(out), "ccd agents") {
 			t.Errorf("%s: %d %s", line, code, talk)
 		}
+	}
+}
+
+// If a session's state is damaged, reading commands say so and exit 4, but print everything that needs no state. The
+// daemon rebuilds the state, even if the transcript is gone.
+func TestDamagedStateIsReported(t *testing.T) {
+	d := newDamageable(t)
+	const bad = "00000000-0000-4000-8000-000000000001"
+	tests := []struct {
+		line string
+		code int
+		out  string // what stdout has
+		err  string // expected on stderr if the state is damaged
+	}{
+		{"archive verify", 4, "session state", "1 damaged"},
+		{"status", 4, "session state", ""},
+		{"doctor", 1, "session state", ""},
+		{"ls", 4, bad, "session state"},
+		{"ls --json", 4, `"damage": "read archive`, bad},
+		{"search parcels", 4, "000000000010", bad},
+		{"show --path " + bad, 4, "", "session state"},
+		{"show " + bad, 4, "ccd: 1", "session state"},
+		{"restore --session " + bad, 0, "sessionId", ""},
+		{"restore " + bad + "#1", 0, "", ""},
+		{"restore " + d.id, 0, "", ""},
+	}
+	for _, tt := range tests {
+		if out, talk, code := outputs(t, d.home, strings.Fields(tt.line)...); code == words.ExitDamage || strings.Contains(string(out)+talk, "session state") {
+			t.Errorf("%s: exit %d of a sound archive: %s", tt.line, code, talk)
+		}
+	}
+	sound := d.session(t, bad)
+	damage := func() {
+		t.Helper()
+		damageSessions(t, d.path, "state", bad)
+	}
+	damage()
+	for _, tt := range tests {
+		out, talk, code := outputs(t, d.home, strings.Fields(tt.line)...)
+		if code != tt.code || !strings.Contains(string(out), tt.out) || !strings.Contains(talk, tt.err) {
+			t.Errorf("%s: exit %d, want %d with %q and %q\n%s%s", tt.line, code, tt.code, tt.out, tt.err, out[:min(len(out), 300)], talk)
+		}
+	}
+	healed := func(how string) {
+		t.Helper()
+		once(t, d.home)
+		done(t, d.home, "archive", "verify")
+		if got := d.session(t, bad); got.Project != sound.Project || got.Records != sound.Records || got.Compacted != sound.Compacted || got.Companion == "" || got.Lag != 0 {
+			t.Errorf("%s: %+v, want as %+v", how, got, sound)
+		}
+	}
+	healed("with its transcript")
+	damage()
+	must(t, os.Remove(transcriptPath(d.home, 1)))
+	healed("without its transcript")
+	if out, talk, code := outputs(t, d.home, "show", "--path", bad); code != words.ExitDone || !strings.HasPrefix(string(out), stateOf(t, d.home)) {
+		t.Errorf("path without the transcript: exit %d: %s%s", code, out, talk)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(transcriptPath(d.home, 1)), bad+"*")); len(left) > 0 {
+		t.Errorf("left beside the transcript that is gone: %v", left)
+	}
+}
+
+func (d *damageable) session(t *testing.T, id string) status.Session {
+	t.Helper()
+	var all []status.Session
+	out, _, _ := outputs(t, d.home, "ls", "--json")
+	must(t, json.Unmarshal(out, &all))
+	for _, s := range all {
+		if s.Session == id && s.Damage == "" {
+			return s
+		}
+	}
+	t.Fatalf("no session %s in %s", id, out)
+	return status.Session{}
+}
+
+// An agent can still read its project's sessions with damaged state. It is not told about damage in other projects.
+func TestReachOfADamagedState(t *testing.T) {
+	testkit.Long(t, "it damages states of two projects")
+	p := newProjects(t)
+	path := filepath.Join(stateOf(t, p.home), "archive.db")
+	sound := read(t, path)
+	damageSessions(t, path, "state", sessionA)
+	if r := p.run("a", "agent", "show", sessionA); r.code != words.ExitDamage || !strings.Contains(r.out, "ccd: 1") || !strings.Contains(r.err, "session state") {
+		t.Errorf("show: %+v", r)
+	}
+	if r := p.run("a", "agent", "search", "alpha-main"); r.code != words.ExitDamage || !strings.Contains(r.out, sessionA) || !strings.Contains(r.err, "session state") {
+		t.Errorf("search: %+v", r)
+	}
+	if r := p.run("a", "agent", "restore", sessionA+"#1"); r.code != words.ExitDone || r.out == "" {
+		t.Errorf("restore: %+v", r)
+	}
+	put(t, path, string(sound))
+	damageSessions(t, path, "state", sessionB)
+	for _, args := range [][]string{{"show", sessionB}, {"search", "bravo-main"}, {"restore", sessionB + "#1"}} {
+		if r := p.run("a", append([]string{"agent"}, args...)...); r.code != words.ExitNotFound || strings.Contains(r.err, "damaged") {
+			t.Errorf("%v of another project: %+v", args, r)
+		}
+	}
+}
+
+// damagedHome returns a HOME with three archived sessions and a damaged archive, and the sessions' texts by ID.
+func damagedHome(t *testing.T) (home, archive string, texts map[string]string) {
+	t.Helper()
+	home, texts = t.TempDir(), map[string]string{}
+	for n := range 3 {
+		text := strings.Repeat(aLine, 1+n*400)
+		put(t, transcriptPath(home, n), text)
+		texts[strings.TrimSuffix(filepath.Base(transcriptPath(home, n)), ".jsonl")] = text
+	}
+	once(t, home)
+	archive = filepath.Join(home, ".local/state/ccd/archive.db")
+	raw := read(t, archive)
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 100 {
+		for range 8 {
+			raw[8192+r.IntN(len(raw)-8192)] ^= 1 << r.IntN(8)
+		}
+		put(t, archive, string(raw))
+		if _, _, code := outputs(t, home, "archive", "verify"); code == words.ExitDamage {
+			return home, archive, texts
+		}
+	}
+	t.Fatal("verify sees no damage: the test sees nothing")
+	return home, archive, texts
+}
+
+func exactSessions(t *testing.T, home string, texts map[string]string) (n int) {
+	t.Helper()
+	for id, want := range texts {
+		out, _, code := outputs(t, home, "restore", "--session", id)
+		if code == words.ExitDone && string(out) == want {
+			n++
+		} else if code == words.ExitDone {
+			t.Errorf("restore --session %s: %d other bytes", id, len(out))
+		}
+	}
+	return n
+}
+
+func TestDoctorRepairsTheArchive(t *testing.T) {
+	t.Parallel()
+	home, archive, texts := damagedHome(t)
+	damaged := read(t, archive)
+	if out, talk, code := outputs(t, home, "doctor", "--fix"); code != words.ExitDone || !strings.Contains(talk, "fixed: archive: ") {
+		t.Errorf("doctor --fix: %d\n%s%s", code, out, talk)
+	}
+	done(t, home, "archive", "verify")
+	if n := exactSessions(t, home, texts); n != len(texts) {
+		t.Errorf("%d of %d sessions are exact", n, len(texts))
+	}
+	aside, err := filepath.Glob(archive + ".damaged-*")
+	if err != nil || len(aside) != 1 {
+		t.Fatalf("set aside: %q, %v", aside, err)
+	}
+	if kept, err := os.ReadFile(aside[0]); err != nil || !bytes.Equal(kept, damaged) {
+		t.Errorf("the damaged file was not kept as it was: %v", err)
+	}
+}
+
+// What a damaged file still has comes into another archive by import.
+func TestImportOfADamagedFile(t *testing.T) {
+	t.Parallel()
+	_, archive, texts := damagedHome(t)
+	before := read(t, archive)
+	other := t.TempDir()
+	put(t, transcriptPath(other, 7), aLine)
+	_, _, _ = outputs(t, other, "run", "--once")
+	if out, talk, code := outputs(t, other, "archive", "import", archive); code != words.ExitDamage && code != words.ExitDone || code == words.ExitDamage && !strings.Contains(string(out), "missing in FILE: ") {
+		t.Errorf("import: %d\n%s%s", code, out, talk)
+	}
+	if after, err := os.ReadFile(archive); err != nil || !bytes.Equal(before, after) {
+		t.Error("import changed the file")
+	}
+	if n := exactSessions(t, other, texts); n == 0 {
+		t.Errorf("%d of %d sessions are exact", n, len(texts))
+	}
+	if _, talk, code := outputs(t, other, "archive", "import", archive); code == words.ExitUsage || !strings.Contains(talk, "0 new sessions") {
+		t.Errorf("import again: %d\n%s", code, talk)
 	}
 }

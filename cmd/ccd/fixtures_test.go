@@ -76,3 +76,9 @@ func transcriptPath(home string, n int) string {
 
 // id returns the session ID of a transcript.
 func id(path string) string { return strings.TrimSuffix(filepath.Base(path), ".jsonl") }
+
+// ledger is a session that its agent compacted.
+func ledger(t *testing.T) string {
+	t.Helper()
+	return string(read(t, "story/ledger.jsonl")) + string(read(t, "story/compaction.jsonl"))
+}

@@ -37,13 +37,7 @@ func lifeOf(t *testing.T, l *reader.Library, e *reader.Entry) *view.Index {
 func ledgerHome(t *testing.T) (home, id string) {
 	t.Helper()
 	home, id = t.TempDir(), "5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b"
-	var all []byte
-	for _, name := range []string{"ledger.jsonl", "compaction.jsonl"} {
-		b := read(t, filepath.Join("story", name))
-		all = append(all, b...)
-	}
-	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", id+".jsonl")
-	put(t, path, string(all))
+	put(t, filepath.Join(home, ".claude", "projects", "-home-me-ledger", id+".jsonl"), ledger(t))
 	command(t, home, "run", "--once", "-q")
 	return home, id
 }

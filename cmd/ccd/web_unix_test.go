@@ -76,17 +76,6 @@ func webHome(t *testing.T, transcripts map[string]string) string {
 	return home
 }
 
-// ledger is a session that its agent compacted.
-func ledger(t *testing.T) string {
-	t.Helper()
-	var all []byte
-	for _, name := range []string{"ledger.jsonl", "compaction.jsonl"} {
-		data := read(t, filepath.Join("story", name))
-		all = append(all, data...)
-	}
-	return string(all)
-}
-
 // serveWeb starts `ccd web` in a home and opens its address.
 func serveWeb(t *testing.T, home string, args ...string) *site {
 	t.Helper()
