@@ -45,12 +45,9 @@ func spawn(t *testing.T, home string, args ...string) *child {
 // spawnWith is spawn with environment variables.
 func spawnWith(t *testing.T, home string, env []string, args ...string) *child {
 	t.Helper()
-	exe, err := os.Executable()
-	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
-	c := &child{Cmd: exec.CommandContext(ctx, exe, args...), home: home}
-	c.Args[0] = "ccd"
+	c := &child{Cmd: exec.CommandContext(ctx, programPath, args...), home: home}
 	c.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}
 	c.Env = append(c.Env, env...)
 	c.Stderr = &c.stderr

@@ -23,12 +23,8 @@ const quick = "[watch]\nsettle = \"20ms\"\nmax_wait = \"200ms\"\nscan_interval =
 // started starts `ccd run` by a script that ends with `exec "$CCD" run`.
 func started(t *testing.T, home, script string) *child {
 	t.Helper()
-	exe, err := os.Executable()
-	must(t, err)
-	ccd := filepath.Join(home, "ccd") // under this name the test binary is ccd
-	must(t, os.Symlink(exe, ccd))
 	c := &child{Cmd: exec.CommandContext(t.Context(), "sh", "-c", script), home: home}
-	c.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "CCD=" + ccd, "GORACE=atexit_sleep_ms=0"}
+	c.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "CCD=" + programPath, "GORACE=atexit_sleep_ms=0"}
 	c.Stderr = &c.stderr
 	must(t, c.Start())
 	return c

@@ -290,14 +290,10 @@ func TestRootCreatedAfterTheSandbox(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			home, b := t.TempDir(), listening(t)
-			exe, err := os.Executable()
-			must(t, err)
-			ccd := filepath.Join(home, "ccd") // under this name the test binary is ccd
-			must(t, os.Symlink(exe, ccd))
 			state := filepath.Join(home, ".local", "state", "ccd", "run.json")
 			cmd := exec.CommandContext(t.Context(), "timeout", "-s", "TERM", "5", "unshare", "-m", "sh", "-c", tt.script)
 			cmd.Env = append([]string{
-				"HOME=" + home, "PATH=" + os.Getenv("PATH"), "CCD=" + ccd, "ROOT=" + filepath.Join(home, ".codex", "sessions"),
+				"HOME=" + home, "PATH=" + os.Getenv("PATH"), "CCD=" + programPath, "ROOT=" + filepath.Join(home, ".codex", "sessions"),
 				"READY=" + state, "NOTIFY_SOCKET=" + b.addr, "CCD_WATCH_SCAN_INTERVAL=1s", "CCD_WATCH_SETTLE=20ms",
 			}, tt.env...)
 			out, err := cmd.CombinedOutput()
@@ -321,10 +317,7 @@ func TestWatchdogSeesAHang(t *testing.T) {
 	unread, log, err := os.Pipe()
 	must(t, err)
 	defer unread.Close()
-	exe, err := os.Executable()
-	must(t, err)
-	c := &child{Cmd: exec.CommandContext(t.Context(), exe, "run"), home: home}
-	c.Args[0] = "ccd"
+	c := &child{Cmd: exec.CommandContext(t.Context(), programPath, "run"), home: home}
 	c.Env = []string{"HOME=" + home, "CCD_WATCH_SETTLE=20ms", "CCD_LOG_LEVEL=info", "NOTIFY_SOCKET=" + b.addr, "WATCHDOG_USEC=600000"}
 	c.Stderr = log
 	put(t, transcriptPath(home, 1), strings.Repeat(aLine, 3))

@@ -169,15 +169,12 @@ func environment(ts *testscript.TestScript) []string {
 	return slices.Compact(vars)
 }
 
-// ccdCommand returns the test binary as ccd, with a home.
+// ccdCommand returns the program, with a home.
 func ccdCommand(t *testing.T, home string, args ...string) *exec.Cmd {
 	t.Helper()
-	exe, err := os.Executable()
-	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	c := exec.CommandContext(ctx, exe, args...)
-	c.Args[0] = "ccd"
+	c := exec.CommandContext(ctx, programPath, args...)
 	c.Env = []string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "PAGER=cat", "GORACE=atexit_sleep_ms=0"}
 	return c
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/testkit"
@@ -278,33 +277,11 @@ func TestSetupAsks(t *testing.T) {
 			r := newSetupRig(t)
 			must(t, os.WriteFile(filepath.Join(r.bin, "systemctl"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
 			before := r.tree()
-			ptmx, tty := terminalPair(t, 80, 24)
-			cmd := r.command("ccd", "setup")
-			cmd.Env = append(cmd.Env, "TERM=xterm")
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-			must(t, cmd.Start())
-			tty.Close()
-			said := make(chan string, 1)
-			go func() {
-				var all []byte
-				for b := make([]byte, 4096); ; {
-					n, err := ptmx.Read(b)
-					asked := bytes.Contains(all, []byte("[Y/n]"))
-					if all = append(all, b[:n]...); !asked && bytes.Contains(all, []byte("Continue? [Y/n]")) {
-						_, _ = ptmx.WriteString(c.answer)
-					}
-					if err != nil {
-						said <- string(all)
-						return
-					}
-				}
-			}()
-			done := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
-			_ = cmd.Wait()
-			done.Stop()
-			text := <-said
-			if got := cmd.ProcessState.ExitCode(); got != c.code {
+			cmd, screen, seen := onItsTerminal(t, r.command("ccd", "setup"), 80, 24, nil)
+			seen.has(t, "Continue? [Y/n]")
+			typeKeys(t, screen, c.answer)
+			got, text := exitOf(t, cmd, seen), seen.String()
+			if got != c.code {
 				t.Errorf("exit %d, want %d:\n%s", got, c.code, text)
 			}
 			if changed := r.tree() != before; changed != (c.code == words.ExitDone) {

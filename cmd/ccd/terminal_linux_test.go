@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -110,10 +109,16 @@ func (s *screenText) has(t *testing.T, text string) {
 // startOnTerminal starts ccd on a terminal. If out is not nil, stdout goes there.
 func startOnTerminal(t *testing.T, home string, columns, lines uint16, env []string, out *bytes.Buffer, args ...string) (*exec.Cmd, *os.File, *screenText) {
 	t.Helper()
-	master, slave := terminalPair(t, columns, lines)
 	c := ccdCommand(t, home, args...)
 	c.Dir = home
 	c.Env = append(c.Env, env...)
+	return onItsTerminal(t, c, columns, lines, out)
+}
+
+func onItsTerminal(t *testing.T, c *exec.Cmd, columns, lines uint16, out *bytes.Buffer) (*exec.Cmd, *os.File, *screenText) {
+	t.Helper()
+	master, slave := terminalPair(t, columns, lines)
+	c.Env = append(c.Env, "TERM=xterm")
 	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
 	if out != nil {
 		c.Stdout = out
@@ -170,33 +175,12 @@ func TestPickByNumber(t *testing.T) {
 	}
 }
 
-// onTerminal runs a command on a terminal, types a line, and returns everything that the terminal got.
-func onTerminal(t *testing.T, home, line string, args ...string) (string, int) {
+// onTerminal runs a command on a terminal, and returns everything that the terminal got.
+func onTerminal(t *testing.T, home string, args ...string) (string, int) {
 	t.Helper()
-	master, slave := terminalPair(t, 200, 50)
-	c := ccdCommand(t, home, args...)
-	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
-	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	must(t, c.Start())
-	slave.Close()
-	late := time.AfterFunc(time.Minute, func() { c.Process.Kill() })
-	defer late.Stop()
-	var got strings.Builder
-	buf := make([]byte, 4096)
-	for {
-		n, err := master.Read(buf)
-		got.Write(buf[:n])
-		if line != "" && strings.Contains(got.String(), "to remove all of it: ") {
-			_, err := master.WriteString(line + "\n")
-			must(t, err)
-			line = ""
-		}
-		if err != nil { // EIO: the command has ended
-			break
-		}
-	}
-	_ = c.Wait()
-	return got.String(), c.ProcessState.ExitCode()
+	c, _, seen := startOnTerminal(t, home, 200, 50, nil, nil, args...)
+	code := exitOf(t, c, seen)
+	return seen.String(), code
 }
 
 // hostile would control a terminal: it clears the screen, sets the clipboard, a link and the title, reverses text, and
@@ -226,25 +210,25 @@ func TestHostileTranscriptOnATerminal(t *testing.T) {
 		"ls", "ls --json", "status", "status --json", "status --totals", "archive verify", "diff " + id, "resume --dry-run " + id,
 		"show --path nowhere\x1b[2J", "doctor",
 	}, 5) {
-		got, _ := onTerminal(t, home, "", strings.Split(line, " ")...)
+		got, _ := onTerminal(t, home, strings.Split(line, " ")...)
 		if at := steering.FindStringIndex(strings.ToValidUTF8(colours.ReplaceAllString(got, ""), "\u0080")); at != nil || got == "" {
 			t.Errorf("%s: %q", line, got)
 		}
 	}
-	seen, code := onTerminal(t, home, "", "restore", id+"#1")
+	seen, code := onTerminal(t, home, "restore", id+"#1")
 	if want := mark.Visible(hostile); code != words.ExitDone || !strings.Contains(strings.ReplaceAll(seen, "\r\n", "\n"), want) || !strings.Contains(want, "one\ttwo\n\\x1b[2J") {
 		t.Errorf("exit %d: %q, want %q", code, seen, want)
 	}
 	if out, _, _ := outputs(t, home, "restore", id+"#1"); string(out) != hostile {
 		t.Errorf("a pipe got %q", out)
 	}
-	if found, _ := onTerminal(t, home, "", "search", "RM"); !strings.Contains(found, " \x1b[1;31mrm\x1b[0m -rf") {
+	if found, _ := onTerminal(t, home, "search", "RM"); !strings.Contains(found, " \x1b[1;31mrm\x1b[0m -rf") {
 		t.Errorf("search marks no match: %q", found)
 	}
 	if out, _, _ := outputs(t, home, "search", "RM"); bytes.ContainsRune(out, '\x1b') || !bytes.Contains(out, []byte(" rm -rf")) {
 		t.Errorf("search in a pipe: %q", out)
 	}
-	if raw, _ := onTerminal(t, home, "", "restore", "--raw", id+"#3"); !strings.HasPrefix(raw, "\x1b[35mno JSON \x9b2J\xff") {
+	if raw, _ := onTerminal(t, home, "restore", "--raw", id+"#3"); !strings.HasPrefix(raw, "\x1b[35mno JSON \x9b2J\xff") {
 		t.Errorf("--raw on a terminal got %q", raw)
 	}
 }
@@ -286,28 +270,13 @@ func TestNothingSteersATerminal(t *testing.T) {
 	dir := filepath.Join(home, ".claude", "projects", "-p\u009b31mq\u202ex")
 	put(t, filepath.Join(dir, "00000000-0000-4000-8000-000000000001.jsonl"), string(rich("")))
 	once(t, home)
-	master, slave := terminalPair(t, 200, 50)
-	must(t, master.SetReadDeadline(time.Now().Add(time.Minute)))
-	c := ccdCommand(t, home, "setup", "--undo", "-v")
-	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
-	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	must(t, c.Start())
-	defer c.Process.Kill()
-	slave.Close()
-	in, seen := bufio.NewReader(master), ""
-	for !strings.Contains(seen, "Continue? [Y/n] ") {
-		b, err := in.ReadByte()
-		if err != nil {
-			t.Fatalf("%v after %q", err, seen)
-		}
-		seen += string([]byte{b})
+	c, screen, got := startOnTerminal(t, home, 200, 50, nil, nil, "setup", "--undo", "-v")
+	got.has(t, "Continue? [Y/n] ")
+	typeKeys(t, screen, "no\n")
+	if code := exitOf(t, c, got); code == words.ExitDone {
+		t.Errorf("an answer of no ended with %d", code)
 	}
-	if _, err := master.Write([]byte("no\n")); err != nil {
-		t.Error(err)
-	}
-	if err := c.Wait(); err == nil {
-		t.Errorf("an answer of no ended with %v", err)
-	}
+	seen := got.String()
 	if strings.ContainsAny(seen, "\u009b\u202e") || !strings.Contains(seen, `-p\xc2\x9b31mq\xe2\x80\xaex`) {
 		t.Errorf("the terminal was given %q", seen)
 	}

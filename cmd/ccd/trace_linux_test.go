@@ -55,13 +55,7 @@ func TestNoOriginalIsOpenedForWriting(t *testing.T) {
 	must(t, gen.Tree(home, 7, 3<<20))
 	env := append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "CLAUDE_CONFIG_DIR=", "CODEX_HOME=",
 		"CCD_TRIGGER_THRESHOLD=1", "CCD_TRIGGER_MIN_SAVINGS=0")
-	ccd := filepath.Join(t.TempDir(), "ccd")
-	exe, err := os.Executable() // under this name the test binary is ccd
-	if err == nil {
-		err = os.Symlink(exe, ccd)
-	}
-	must(t, err)
-	wrong, reads := touching(strace(t, env, ccd, "run", "--once", "-q"))
+	wrong, reads := touching(strace(t, env, programPath, "run", "--once", "-q"))
 	for _, w := range wrong {
 		t.Errorf("a transcript was touched: %s", w)
 	}
