@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -129,12 +128,7 @@ func (l *live) grow() int64 {
 	line := fmt.Sprintf(`{"type":"assistant","uuid":"w%d","timestamp":"2026-11-20T13:51:%02d.000Z","message":{"role":"assistant","content":[{"type":"text","text":"%d%s"}]}}`+"\n",
 		l.lines, l.lines, l.lines, strings.Repeat(" The ledger keeps its totals in cents.", 49))
 	l.text.WriteString(line)
-	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, err = f.WriteString(line)
-		err = errors.Join(err, f.Close())
-	}
-	must(l.t, err)
+	testkit.Append(l.t, l.path, line)
 	return int64(len(line))
 }
 

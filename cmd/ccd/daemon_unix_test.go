@@ -496,12 +496,7 @@ func TestLabelsWhileADaemonRuns(t *testing.T) {
 	for n := 1; n <= 5; n++ {
 		tag := fmt.Sprint("tag", n)
 		done(t, home, "label", "latest", "--pin", "--tag", tag, "--name", "parcel "+tag)
-		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-		must(t, err)
-		if _, err := f.WriteString(strings.ReplaceAll(aLine, "u1", fmt.Sprint("v", n))); err != nil {
-			t.Fatal(err)
-		}
-		f.Close()
+		testkit.Append(t, path, strings.ReplaceAll(aLine, "u1", fmt.Sprint("v", n)))
 		testkit.Eventually(t, "the daemon stores the state again", func() bool { s, ok := only(); return ok && s.Records == n+1 })
 		if s, _ := only(); !s.Pinned || s.Name != "parcel "+tag || len(s.Tags) != n {
 			t.Fatalf("after %d records: pinned %t, name %q, tags %q", n+1, s.Pinned, s.Name, s.Tags)

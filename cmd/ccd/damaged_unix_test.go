@@ -24,9 +24,8 @@ import (
 // damageable is a home with an archive to damage, and what restore printed before.
 type damageable struct {
 	home, path string
-	sound      []byte  // the archive
-	index      []int64 // its pages with session keys
-	keys       []int64 // offsets of session keys
+	sound      []byte // the archive
+	keys       []int  // offsets of session keys
 	restores   []restoreCase
 	id         string // of an original in a companion
 }
@@ -46,18 +45,13 @@ func newDamageable(t *testing.T) *damageable {
 	if d.sound, err = os.ReadFile(d.path); err != nil {
 		t.Fatal(err)
 	}
-	for at := 0; at+4096 <= len(d.sound); at += 4096 {
-		if bytes.Contains(d.sound[at:at+4096], []byte("claude-code\x00")) {
-			d.index = append(d.index, int64(at/4096))
-		}
-	}
 	for at := 0; ; at++ {
 		n := bytes.Index(d.sound[at:], []byte("claude-code\x00"))
 		if n < 0 {
 			break
 		}
 		at += n
-		d.keys = append(d.keys, int64(at))
+		d.keys = append(d.keys, at)
 	}
 	d.asks(t)
 	return d
@@ -105,43 +99,17 @@ func (d *damageable) add(t *testing.T, args ...string) {
 // damages calls fn for n archives with one damage each, the same ones in each run.
 func (d *damageable) damages(t *testing.T, n int, fn func(what string)) {
 	t.Helper()
-	const page = 4096
 	r := rand.New(rand.NewPCG(6, 779))
 	for i := range n {
-		bad, what := slices.Clone(d.sound), ""
-		at := r.Int64N(int64(len(bad)))
-		switch i % 8 {
-		case 0: // where bbolt has the page's header
-			at = d.index[r.IntN(len(d.index))]*page + r.Int64N(96)
-			fallthrough
-		case 1: // number of entries
-			if i%8 == 1 {
-				at = d.index[r.IntN(len(d.index))]*page + 10
-			}
-			fallthrough
-		case 2: // a session's key
-			if i%8 == 2 {
-				at = d.keys[r.IntN(len(d.keys))] + r.Int64N(48)
-			}
-			fallthrough
-		case 3, 4:
-			bit := byte(1) << r.IntN(8)
-			bad[at] ^= bit
-			what = fmt.Sprintf("byte %d of page %d flipped by %#x", at%page, at/page, bit)
-		case 5:
-			at = d.index[r.IntN(len(d.index))] * page
-			fallthrough
-		case 6:
-			clear(bad[at&^(page-1):][:page])
-			what = fmt.Sprintf("page %d zeroed", at/page)
-		case 7:
-			bad = bad[:at]
-			what = fmt.Sprintf("cut to %d bytes", at)
+		bad, what := damageOf(r, d.sound, i)
+		if i%2 == 0 { // a session's key, or what stands beside it in its page
+			bad, what = bytes.Clone(d.sound), "a flipped bit near a key"
+			bad[d.keys[r.IntN(len(d.keys))]/4096*4096+r.IntN(4096)] ^= 1 << r.IntN(8)
 		}
 		put(t, d.path, string(bad))
 		fn(what)
 	}
-	must(t, os.WriteFile(d.path, d.sound, 0o600))
+	put(t, d.path, string(d.sound))
 }
 
 // A restore from a damaged archive prints the exact bytes or reports damage. "Not found" would be wrong, because the ID

@@ -351,20 +351,8 @@ func commandExists(line string) error {
 	if len(words) > 1 && words[0] == "agent" && !slices.Contains([]string{"restore", "search", "show"}, words[1]) {
 		return fmt.Errorf("agent has no %s", words[1])
 	}
-	root := newApp(cli.Std{}, account.Env{}).Root()
-	c, _, err := root.Find(words)
-	if err != nil || c == root {
-		return fmt.Errorf("no such command (%v)", err)
-	}
-	for _, w := range words {
-		name, isFlag := strings.CutPrefix(strings.Trim(w, "[]()"), "--")
-		name, _, _ = strings.Cut(name, "=")
-		if isFlag && name != "" && name != "help" && c.Flags().Lookup(name) == nil && root.PersistentFlags().Lookup(name) == nil {
-			return fmt.Errorf("no flag %s", w)
-		}
-		if isFlag && name == "config" && words[0] == "agent" {
-			return fmt.Errorf("agent takes no %s", w)
-		}
+	if bad := unknown(newApp(cli.Std{}, account.Env{}).Root(), "ccd "+strings.ReplaceAll(line, "--help", "")); bad != "" || words[0] == "agent" && strings.Contains(line, "--config") {
+		return fmt.Errorf("no command or flag %s", bad)
 	}
 	return nil
 }

@@ -42,12 +42,7 @@ func manyParcels(t *testing.T, home string, n int) (paths []string) {
 
 func grow(t *testing.T, path string) {
 	t.Helper()
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, err = f.WriteString(aLine)
-		f.Close()
-	}
-	must(t, err)
+	testkit.Append(t, path, aLine)
 }
 
 // holds reports whether a process has a lock of the archive in a mode: "READ", "WRITE" or "" for any.

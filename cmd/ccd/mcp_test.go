@@ -242,11 +242,7 @@ func TestToolsWorkBesideAWriter(t *testing.T) {
 	s := agentSession(t, env)
 	transcript := filepath.Join(strings.TrimPrefix(env[0], "HOME="), ".claude", "projects", "-src-ledger", "beefcafe-0000-4000-8000-000000000000.jsonl")
 	for i := range 5 {
-		f, err := os.OpenFile(transcript, os.O_APPEND|os.O_WRONLY, 0)
-		must(t, err)
-		_, err = fmt.Fprintf(f, `{"type":"user","uuid":"w%d","timestamp":"2026-01-15T10:01:00.000Z","message":{"role":"user","content":"Go on %d"}}`+"\n", i, i)
-		must(t, f.Close())
-		must(t, err)
+		testkit.Append(t, transcript, fmt.Sprintf(`{"type":"user","uuid":"w%d","timestamp":"2026-01-15T10:01:00.000Z","message":{"role":"user","content":"Go on %d"}}`+"\n", i, i))
 		done := make(chan int)
 		go func() { _, code := inProcess(t, env, "run", "--once", "-q"); done <- code }()
 		if text, _, _ := givenBack(t, s, map[string]any{"id": "beefcafe#3"}); len(text) != 400_000 {

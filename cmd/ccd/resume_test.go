@@ -100,18 +100,13 @@ func TestResumedCopies(t *testing.T) {
 // continueSession appends what an agent writes when a person continues the session.
 func continueSession(t *testing.T, path string) {
 	t.Helper()
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
-	must(t, err)
 	at := time.Now().UTC().Format(time.RFC3339Nano)
 	for _, line := range []string{
 		`{"type":"user","uuid":"n1","timestamp":"` + at + `","message":{"role":"user","content":"Now audit the third quarter. ` + strings.Repeat("Weigh every parcel of it. ", 400) + `"}}`,
 		`{"type":"assistant","uuid":"n2","parentUuid":"n1","timestamp":"` + at + `","message":{"id":"mn","role":"assistant","content":[{"type":"text","text":"Auditing."}]}}`,
 	} {
-		if _, err := f.WriteString(line + "\n"); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Append(t, path, line+"\n")
 	}
-	must(t, f.Close())
 }
 
 // TestResumeUnarchived: a copy can be resumed by its ID before any daemon has seen it.

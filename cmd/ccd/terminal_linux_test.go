@@ -251,10 +251,7 @@ func TestRunPrintsEachEvent(t *testing.T) {
 	if !regexp.MustCompile(`1 session archived, 1 companion\. See them in another terminal: .* ls\r\nYour longest session: .* show ` + chosenA[:8]).MatchString(seen.String()) {
 		t.Errorf("what was archived: %q", seen.String())
 	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	must(t, err)
-	_, err = f.WriteString(session)
-	must(t, errors.Join(err, f.Close()))
+	testkit.Append(t, path, session)
 	seen.has(t, `"Mill the rye.", mill: companion updated: ccd show `+chosenA)
 	typeKeys(t, screen, "\x03")
 	exitOf(t, cmd, seen)

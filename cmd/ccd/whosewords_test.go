@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/testkit"
+	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
@@ -48,13 +49,11 @@ func TestWhoseWords(t *testing.T) {
 	}
 	env = append(env, "CCD_CONFIG="+config)
 	doneIn(t, env, "run", "--once", "-q")
-	client := agentSession(t, env)
 	for _, c := range testkit.Sample(t, cases, 4) {
 		t.Run(c.agent+"/"+c.name, func(t *testing.T) {
 			t.Run("companion", func(t *testing.T) { c.inCompanion(t, env) })
 			t.Run("hook", func(t *testing.T) { c.inHook(t, env) })
 			t.Run("search", func(t *testing.T) { c.inSearch(t, env) })
-			t.Run("mcp", func(t *testing.T) { c.inMCP(t, client) })
 			for _, to := range []string{"claude", "codex"} {
 				t.Run("copy for "+to, func(t *testing.T) { c.inCopy(t, env, to) })
 			}
@@ -280,37 +279,6 @@ func (c *whose) inSearch(t *testing.T, env []string) {
 	c.check(t, human.String())
 }
 
-// tool returns the archived text in a tool's answer.
-func tool(t *testing.T, client *mcp.ClientSession, name string, args map[string]any) string {
-	t.Helper()
-	text, _, _ := followed(t, client, name, args)
-	return text
-}
-
-func (c *whose) inMCP(t *testing.T, client *mcp.ClientSession) {
-	c.check(t, humanWords(tool(t, client, "companion", map[string]any{"session": c.id})))
-	timeline := tool(t, client, "timeline", map[string]any{"session": c.id})
-	var asked strings.Builder
-	for line := range strings.Lines(timeline) {
-		if _, what, ok := strings.Cut(line, " · "); ok {
-			what, _, _ = strings.Cut(what, " [ccd ")
-			if asked.WriteString(what + "\n"); strings.HasSuffix(what, "…") {
-				asked.WriteString(theirs) // more than one line shows
-			}
-		}
-	}
-	c.check(t, asked.String())
-	hits := tool(t, client, "search", map[string]any{"session": c.id, "words": opening})
-	if !strings.Contains(hits, " · human ") {
-		t.Errorf("the opening is not the human's:\n%s", hits)
-	}
-	if c.said {
-		if hits = tool(t, client, "search", map[string]any{"session": c.id, "words": theirs}); !strings.Contains(hits, " · human ") {
-			t.Errorf("the words are not the human's:\n%s", hits)
-		}
-	}
-}
-
 // inCopy reads the human's words in a copy: user messages except the first, which summarizes what is not in the copy,
 // and the results of calls.
 func (c *whose) inCopy(t *testing.T, env []string, to string) {
@@ -321,7 +289,7 @@ func (c *whose) inCopy(t *testing.T, env []string, to string) {
 	var made struct{ Path string }
 	must(t, json.Unmarshal(out, &made))
 	b := read(t, made.Path)
-	human, results := copied(t, b)
+	human, results := copied(t, map[string]string{"claude": "claude-code", "codex": "codex"}[to], b)
 	if c.said { // in the copy they may be the result of a call
 		human += strings.ReplaceAll(results, forged, "")
 	}
@@ -338,54 +306,18 @@ func (c *whose) inCopy(t *testing.T, env []string, to string) {
 }
 
 // copied returns the user's texts in a copy of either format, and the texts of results.
-func copied(t *testing.T, lines []byte) (human, results string) {
+func copied(t *testing.T, agent string, lines []byte) (human, results string) {
 	t.Helper()
-	type part struct {
-		Type    string
-		Text    string
-		Content json.RawMessage
-	}
-	for line := range bytes.Lines(lines) {
-		var r struct {
-			Type    string
-			Message *struct {
-				Role    string
-				Content json.RawMessage
-			}
-			Payload *struct {
-				Type, Role string
-				Content    json.RawMessage
-				Output     json.RawMessage
-			}
-		}
-		must(t, json.Unmarshal(line, &r))
-		var content json.RawMessage
-		switch {
-		case r.Type == "user" && r.Message != nil:
-			content = r.Message.Content
-		case r.Payload != nil && r.Payload.Role == "user":
-			content = r.Payload.Content
-		case r.Payload != nil:
-			results += string(r.Payload.Output) + "\n"
-			continue
-		}
-		var text string
-		var parts []part
-		if json.Unmarshal(content, &text) == nil {
-			parts = []part{{Type: "text", Text: text}}
-		} else if len(content) > 0 && json.Unmarshal(content, &parts) != nil {
-			t.Fatalf("content: %s", content)
-		}
-		for _, p := range parts {
+	for r := range (registry.Table{}).NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: lines, Rest: true}) {
+		for _, it := range r.Items {
+			text := string(transcript.Original(it.Kind, it.Raw))
 			switch {
-			case p.Type == "tool_result":
-				results += string(p.Content) + "\n"
-			case strings.HasPrefix(p.Text, "[ccd ") && strings.Contains(p.Text, "not the human's words]\n"):
-			case strings.HasPrefix(p.Text, "Another language model started") && !strings.Contains(p.Text, theirs): // Codex knows it
-			case strings.HasPrefix(p.Text, "ccd: "):
-				human += humanWords(p.Text)
-			default:
-				human += p.Text + "\n"
+			case it.Kind == transcript.Result:
+				results += text + "\n"
+			case it.Kind == transcript.Summary:
+				human += humanWords(text)
+			case it.Kind == transcript.Human && !strings.HasPrefix(text, "[ccd "):
+				human += text + "\n"
 			}
 		}
 	}

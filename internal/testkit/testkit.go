@@ -4,6 +4,7 @@ package testkit
 
 import (
 	"context"
+	"errors"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
@@ -124,4 +125,13 @@ func Put(t testing.TB, path, text string) {
 	t.Helper()
 	Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	Must(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// Append appends to a file as a client does, which has it open no longer.
+func Append(t testing.TB, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	Must(t, err)
+	_, err = f.WriteString(text)
+	Must(t, errors.Join(err, f.Close()))
 }

@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -152,53 +151,6 @@ func TestNumbersAreThoseOfTheWholeSession(t *testing.T) {
 	}
 	if r.ID = "none"; r.Numbers(context.Background())() != nil {
 		t.Error("a session that cannot be read has numbers")
-	}
-}
-
-func TestFindFoldsWhatTheIndexDoesNotKnow(t *testing.T) {
-	s := newShelf(t)
-	old := asked("a", "An older wish") + returned("b", "c1", "old output", false)
-	s.put("A", transcript.Main, 1, old)
-	s.put("A", transcript.Main, 2, asked("a", "Begun anew"))
-	s.put("B", transcript.Main, 1, asked("a", "A newer wish")+returned("b", "c1", "a result", false))
-	s.put("B/tool-results/x.txt", transcript.Attachment, 1, "spilled bytes")
-	find := func(id string) (archive.Found, error) {
-		o, err := (&Library{Place: &account.Place{Archive: s.Archive}}).Original(context.Background(), Wanted{Name: id}, nil)
-		return o.found, err
-	}
-
-	tests := []struct{ name, original, session string }{
-		{"an item", `"A newer wish"`, "B"},
-		{"an item of an older session", `"Begun anew"`, "A"},
-		{"an item of an earlier generation", `"old output"`, "A"},
-		{"a whole line", strings.TrimSuffix(asked("a", "A newer wish"), "\n"), "B"},
-		{"an attachment", "spilled bytes", "B/tool-results/x.txt"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			id := string(mark.Sum([]byte(tt.original)).ID())
-			found, err := find(id)
-			if err != nil {
-				t.Fatalf("find %s: %v, %v", id, found, err)
-			}
-			if found.Key.ID != tt.session || s.bytesOf(found) != tt.original {
-				t.Errorf("found %q in %s", s.bytesOf(found), found.Key.ID)
-			}
-			if _, err := find(strings.ToUpper(id[:8])); err != nil {
-				t.Errorf("by an upper-case prefix: %v", err)
-			}
-		})
-	}
-
-	whole := mark.Combine([]mark.ID{mark.Sum(bytes.TrimSuffix([]byte(asked("a", "Begun anew")), []byte("\n"))).ID()})
-	if found, err := find(string(whole.ID())); err != nil || found.Shape != transcript.Lines {
-		t.Errorf("a whole record: %v, %v", found, err)
-	}
-	if _, err := find("zzzzzzzzzzzz"); !errors.Is(err, archive.ErrNotFound) {
-		t.Errorf("unknown: %v", err)
-	}
-	if _, err := find("il"); err == nil || errors.Is(err, archive.ErrNotFound) {
-		t.Errorf("no prefix of any id: %v", err)
 	}
 }
 
