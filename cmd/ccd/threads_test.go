@@ -143,38 +143,6 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 	wants(t, done(t, home, "show", threadID)+done(t, home, "show", forkID)+done(t, home, "search", "--all", "Ask"), []string{"TURN1.", "!TURN3."})
 }
 
-// TestFileUnderARelativeName: a call that names a file without its directory does not come before a newer one that names it whole, and
-// what is said of a time is what was asked for.
-func TestFileUnderARelativeName(t *testing.T) {
-	home := t.TempDir()
-	wrote := func(n, day int, path, cwd string) {
-		line := func(kind, uuid, parent, content string) string {
-			return fmt.Sprintf(`{"type":%q,"uuid":%q,"parentUuid":%s,"timestamp":"2026-09-%02dT08:00:00.000Z"%s,"message":{"id":%q,"role":%[1]q,"content":%[6]s}}`+"\n", kind, uuid, parent, day, cwd, content)
-		}
-		put(t, transcriptPath(home, n), line("user", "u1", "null", `"Write it"`)+
-			line("assistant", "a1", `"u1"`, fmt.Sprintf(`[{"type":"tool_use","id":"t1","name":"Write","input":{"file_path":%q,"content":"of day %d\n"}}]`, path, day))+
-			line("user", "u2", `"a1"`, `[{"type":"tool_result","tool_use_id":"t1","content":"File created successfully"}]`))
-	}
-	wrote(1, 14, "/home/me/shop/src/a.py", `,"cwd":"/home/me/shop"`)
-	wrote(2, 10, "src/a.py", "")
-	once(t, home)
-	for _, c := range []struct{ file, at, want string }{
-		{"src/a.py", "", "/home/me/shop/src/a.py is in another one"},
-		{"src/a.py", "2026-09-12", "of day 10\n"},
-		{"/home/me/shop/src/a.py", "2026-09-12T00:00Z", "touched it by 2026-09-12T00:00Z"},
-		{"nothere.py", "", "no archived session touched it\n"},
-	} {
-		args := []string{"restore", "--file", c.file}
-		if c.at != "" {
-			args = append(args, "--at", c.at)
-		}
-		_, out, said := ccdIn(home, "", args...)
-		if out != c.want {
-			wants(t, said, []string{c.want})
-		}
-	}
-}
-
 // TestInputsAreNoSessions: what was only given to ccd compact is in no list but that of ls --all, and its IDs restore.
 func TestInputsAreNoSessions(t *testing.T) {
 	home := t.TempDir()

@@ -15,6 +15,7 @@ import (
 	"ccd/archive"
 	"ccd/compactor/limits"
 	"ccd/internal/redact"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 

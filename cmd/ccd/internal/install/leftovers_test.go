@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -94,31 +93,4 @@ func (h home) link(file string) {
 	testkit.Must(h.t, os.Mkdir(h.path("dotfiles"), 0o755))
 	testkit.Must(h.t, os.Rename(h.path(file), h.path("dotfiles/file")))
 	testkit.Must(h.t, os.Symlink(h.path("dotfiles/file"), h.path(file)))
-}
-
-// What install cannot do for sure is told, and nothing is written.
-func TestFilesOfSeveralNames(t *testing.T) {
-	for name, c := range map[string]struct {
-		make  func(h home)
-		words string
-	}{
-		"a pipe for a backup": {func(h home) {
-			if err := syscall.Mkfifo(h.path(".claude/settings.json"+backupSuffix), 0o600); err != nil {
-				h.t.Skip(err)
-			}
-		}, "not a regular file"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHome(t)
-			h.write(".claude/settings.json", "{}")
-			h.write(".codex/config.toml", "")
-			h.apply(h.setup(nil).Plan(true, Agents()...)) // control
-			h.uninstall(Agents()...)
-			c.make(h)
-			before := h.tree()
-			_, err := h.setup(nil).Plan(true, Agents()...)
-			want(t, err, c.words)
-			h.same(before)
-		})
-	}
 }

@@ -3,11 +3,11 @@ package install
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"ccd/internal/testkit"
-	"ccd/internal/transcript"
 )
 
 // What ccd cannot edit for sure is told with its file and line, and then nothing at all is written.
@@ -76,7 +76,11 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 			h.write(".codex/x", "")
 			testkit.Must(h.t, os.Symlink("gone", h.path(".codex/hooks.json")))
 		}, "dangling symbolic link"},
-		"a file above":    {func(h home) { h.write(".claude/skills", "") }, "not a directory"},
+		"a file above": {func(h home) { h.write(".claude/skills", "") }, "not a directory"},
+		"a pipe for a backup": {func(h home) {
+			h.write(".claude/settings.json", "{}")
+			testkit.Must(h.t, exec.Command("mkfifo", h.path(".claude/settings.json"+backupSuffix)).Run())
+		}, "not a regular file"},
 		"a backup's name": {func(h home) { h.write(".claude.json", "{}"); h.write(".claude.json"+backupSuffix+"/x", "") }, "backup"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -167,47 +171,6 @@ func TestUsable(t *testing.T) {
 	} {
 		if short(path) != is {
 			t.Errorf("short(%s) = %v", path, !is)
-		}
-	}
-}
-
-func TestCommandLines(t *testing.T) {
-	for _, c := range []struct{ line, binary string }{
-		{"/opt/ccd hook PreCompact --agent codex || :", "/opt/ccd"},
-		{"/opt/ccd hook PreCompact --agent codex", "/opt/ccd"},
-		{"'/opt/a b/ccd' hook PreCompact --agent claude-code || :", "/opt/a b/ccd"},
-		{`"/opt/a b/ccd" hook PreCompact --agent codex`, ""}, // as ccd does not write it
-		{`'C:\Program Files\ccd.exe' hook PreCompact --agent codex`, `C:\Program Files\ccd.exe`},
-		{`'/it'\''s/ccd' hook PreCompact --agent codex`, "/it's/ccd"},
-		{"/opt/ccd-1.2 hook PreCompact --agent claude-code --config /c || :", "/opt/ccd-1.2"},
-		{"/opt/ccd hook PreCompact", ""},
-		{"/opt/ccd hook stopped --notify", ""},
-		{"/opt/ccd hook SessionStart --agent codex", ""}, // at another event
-		{"/opt/ccd hook PreCompact --agent cursor", ""},
-		{"/opt/ccd hook PreCompact --agent codex --within 1s", ""},
-		{"/opt/ccd hook PreCompact --agent codex --config", ""},
-		{"ccd hook PreCompact --agent codex", ""},
-		{"/opt/ccd", ""},
-		{"/opt/ccd mcp", ""},
-		{"/opt/ccd hook PreCompact --agent codex | tee y", ""},
-		{"/opt/ccd hook PreCompact --agent codex || : || :", ""},
-		{"X=1 /opt/ccd hook PreCompact --agent codex", ""},
-		{"'/opt/ccd hook PreCompact --agent codex", ""},
-		{"$HOME/ccd hook PreCompact --agent codex", ""},
-		{"", ""},
-		{`/opt/ccd hook PreCompact --agent codex\`, ""},
-		{"/opt/ccd '' hook PreCompact --agent codex", ""},
-	} {
-		if got, ok := binaryOf(c.line, "PreCompact"); got != c.binary || ok != (c.binary != "") {
-			t.Errorf("%s: %q, %v", c.line, got, ok)
-		}
-	}
-	if _, ok := binaryOf("/opt/ccd hook Stop --agent codex", "Stop"); ok {
-		t.Error("a hook of ccd's at an event that it never had one at")
-	}
-	for _, word := range []string{"a", "a b", "it's", `\`, "$x", "", "ü", "`x`", `"`} {
-		if words := shellWords(transcript.ShellWord(word)); len(words) != 1 || words[0] != word {
-			t.Errorf("%q came back as %q", word, words)
 		}
 	}
 }

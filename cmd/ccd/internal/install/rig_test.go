@@ -2,10 +2,8 @@ package install
 
 import (
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -130,11 +128,6 @@ func (h home) same(before map[string]string) {
 	if diff := cmp.Diff(before, h.tree()); diff != "" {
 		h.t.Errorf("not as it was (-was +is):\n%s", diff)
 	}
-}
-
-// names are the paths that are in now and not in before.
-func names(before, now map[string]string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(now)), func(n string) bool { _, ok := before[n]; return ok })
 }
 
 func want(t *testing.T, got error, words ...string) {
