@@ -158,9 +158,7 @@ func (w *busy) step() {
 	n := len(gens)
 	off := len(gens[n-1])
 	data := talk(w.r.Uint64(), 1+w.r.IntN(1<<(4+w.r.IntN(15))))
-	if err := w.a.Append(context.Background(), session(id), segment(n, int64(off), data)); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, w.a.Append(context.Background(), session(id), segment(n, int64(off), data)))
 	gens[n-1] = append(gens[n-1][:off:off], data...)
 	w.held[id] = gens
 	w.steps["appends"]++
@@ -169,17 +167,13 @@ func (w *busy) step() {
 	}
 	w.steps["publications"]++
 	s, err := w.a.Session(context.Background(), session(id).Key)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	err = w.a.Publish(context.Background(), Publication{
 		Key: session(id).Key, At: transcript.Cursor{Generation: n, Offset: int64(len(gens[n-1]))}, State: s.State,
 		Pointers: []transcript.Pointer{single(gens[n-1], off, len(data))},
 		Replace:  func() ([]byte, error) { return fmt.Append(nil, off), nil },
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 }
 
 // check fails the test unless each session in the copy is what it was at some time.
@@ -187,9 +181,7 @@ func (w *busy) check(file string) (sessions int) {
 	w.t.Helper()
 	b := openAt(w.t, file, Options{ReadOnly: true})
 	all, err := b.Sessions(context.Background())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	for _, s := range all {
 		gens := w.held[s.ID]
 		for _, g := range s.Generations {

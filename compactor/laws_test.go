@@ -67,9 +67,7 @@ func sessions(t *testing.T) map[string]*story {
 	for seed := range uint64(testkit.Cases(t, 1, 4)) {
 		for _, agent := range []string{gen.Claude, gen.Codex} {
 			var b bytes.Buffer
-			if err := gen.Write(&b, agent, seed, 60_000); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, gen.Write(&b, agent, seed, 60_000))
 			all[fmt.Sprint(agent, seed)] = &story{agent: agent, lines: strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")}
 		}
 	}
@@ -262,9 +260,7 @@ func TestRoomIsKeptAndUsed(t *testing.T) {
 func TestSecretsAreNotPrinted(t *testing.T) {
 	const secret = "AKIAQ7MZKXWVUTSRP2N3"
 	rules, err := redact.New(redact.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s := claude()
 	for i := range 12 {
 		filled := strings.Repeat("word ", 20*i) + secret + strings.Repeat(" more", 3000/(i+1)) + "\nError: no " + secret + "\n" + lines("line %d", i) + " " + secret

@@ -9,6 +9,7 @@ import (
 
 	"ccd/internal/agent/registry"
 	"ccd/internal/session"
+	"ccd/internal/testkit"
 	"ccd/internal/testkit/exam"
 	"ccd/internal/transcript"
 )
@@ -101,9 +102,7 @@ func textFor(t *testing.T, c *Compactor, data []byte, a Audience, set func(*draf
 		set(d)
 	}
 	made, err := d.made()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, section := range made.Sections {
 		text += section.Body
 	}

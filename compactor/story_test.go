@@ -10,6 +10,7 @@ import (
 
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -240,9 +241,7 @@ func textOf(data []byte) compactor.Text {
 func compact(t testing.TB, c *compactor.Compactor, data []byte, a compactor.Audience) *compactor.Compaction {
 	t.Helper()
 	made, err := c.Compact(a, textOf(data), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return made
 }
 

@@ -317,9 +317,7 @@ func TestHandoverIsTrue(t *testing.T) {
 	cuts, seen := testkit.Cases(t, 3, 100), map[string]int{}
 	for _, name := range names {
 		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		agent := map[string]string{"claude": "claude-code", "codex": "codex", "pi": "pi"}[filepath.Base(filepath.Dir(name))]
 		lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 		for k := 1; k <= min(cuts, len(lines)); k++ {

@@ -40,9 +40,7 @@ func (h *house) hasAll(texts map[string]string) (n int) {
 func (h *house) transactions() uint64 {
 	h.t.Helper()
 	raw, err := os.ReadFile(h.o.Archive.Path())
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	return max(binary.NativeEndian.Uint64(raw[64:]), binary.NativeEndian.Uint64(raw[4096+64:])) // of both meta pages
 }
 
@@ -55,21 +53,15 @@ func TestFailedBatchAtACompanion(t *testing.T) {
 	h.write(h.path(99), due[:len(due)/2])
 	h.once()
 	info, err := os.Stat(h.o.Archive.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	full, err := archive.Open(h.o.Archive.Path(), archive.Options{MaxSize: info.Size()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	room := h.o.Archive
 	texts := h.manySmall(10)
 	for path := range texts {
 		h.append(path, strings.Repeat(fmt.Sprintf(`{"type":"user","message":{"role":"user","content":"%x"}}`+"\n", sha256.Sum256([]byte(path))), 200))
 		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		texts[path] = string(raw)
 	}
 	h.write(h.path(99), due)

@@ -54,9 +54,7 @@ func TestWhenACompanionIsDue(t *testing.T) {
 	// The control: without its companion the same session is due.
 	d := h.daemon()
 	for _, s := range d.sessions {
-		if err := os.Remove(s.state.Companion); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Remove(s.state.Companion))
 		if !s.due(d) {
 			t.Error("a session without its companion is not due")
 		}
@@ -67,9 +65,7 @@ func TestWhenACompanionIsDue(t *testing.T) {
 // those of one reading of all.
 func TestGrowthSaysTheSame(t *testing.T) {
 	var text bytes.Buffer
-	if err := gen.Write(&text, gen.Claude, 5, 300_000); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, gen.Write(&text, gen.Claude, 5, 300_000))
 	all := `{"type":"user","uuid":"q0","message":{"role":"user","content":"Deploy with password=hunter2-Kq81xZ7 and AKIAIOSFODNN7EXAMPLX, please"}}` + "\n" + strings.ReplaceAll(text.String(), "}\n", "} \n")
 	h := newHouse(t)
 	var err error

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 )
 
 // A companion whose transcript is gone is kept for KeepAfterPurge, in both places where it may stand. What is not ours is
@@ -23,21 +24,15 @@ func TestCompanionsOfPurgedTranscriptsExpire(t *testing.T) {
 			}
 			h.once()
 			for n := 1; n < 3; n++ {
-				if err := os.Remove(h.path(n)); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, os.Remove(h.path(n)))
 			}
 			h.once()
 			d := h.daemon()
 			gone, foreign := d.sessions[key(h.path(1))], d.sessions[key(h.path(2))]
 			kept, theirs := d.sessions[key(h.path(0))].state.Companion, foreign.state.Companion
 			text, err := os.ReadFile(gone.state.Companion)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(theirs, []byte("mine\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
+			testkit.Must(t, os.WriteFile(theirs, []byte("mine\n"), 0o600))
 			for wait, want := range map[time.Duration]bool{0: true, 23 * time.Hour: true, 25 * time.Hour: false} {
 				if got := !d.expired(gone, time.Now().Add(wait)); got != want {
 					t.Errorf("after %v it is kept: %v, want %v", wait, got, want)

@@ -13,6 +13,7 @@ import (
 	"ccd/archive"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -35,9 +36,7 @@ func houseIn(t *testing.T, home string) *house {
 	t.Helper()
 	state := filepath.Join(home, "state")
 	a, err := archive.Open(filepath.Join(state, "archive.db"), archive.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	h := &house{t: t, home: home}
 	h.o = Options{Archive: a, StateDir: state, Compaction: compactor.Defaults()}
 	h.o.Compaction.Threshold, h.o.Compaction.MinSavings = 2000, 0
@@ -57,23 +56,15 @@ func (h *house) path(n int) string {
 
 func (h *house) write(path, text string) {
 	h.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		h.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	testkit.Must(h.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func (h *house) append(path, text string) {
 	h.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, os.MkdirAll(filepath.Dir(path), 0o700))
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	defer f.Close()
 	if _, err := f.WriteString(text); err != nil {
 		h.t.Fatal(err)
@@ -84,9 +75,7 @@ func (h *house) append(path, text string) {
 func (h *house) daemon() *Daemon {
 	h.t.Helper()
 	d, err := New(context.Background(), h.o)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	if h.slots > 0 {
 		d.pool.slots = h.slots
 	}
@@ -127,9 +116,7 @@ func (h *house) compactAll() {
 func (h *house) companion(path string) string {
 	h.t.Helper()
 	b, err := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + sidecar.Suffix)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	return string(b)
 }
 
@@ -149,14 +136,10 @@ func (h *house) samePass(path, text string) {
 func (h *house) restore(key transcript.Key) string {
 	h.t.Helper()
 	s, err := h.o.Archive.Session(context.Background(), key)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	var b strings.Builder
 	for seg, err := range h.o.Archive.Reader(key, len(s.Generations)).Segments(context.Background()) {
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		testkit.Must(h.t, err)
 		b.Write(seg.Data)
 	}
 	return b.String()
@@ -166,13 +149,9 @@ func (h *house) restore(key transcript.Key) string {
 func (h *house) stored(path string) State {
 	h.t.Helper()
 	a, err := h.o.Archive.Session(context.Background(), key(path))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	s, err := DecodeState(a.State)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	return s
 }
 

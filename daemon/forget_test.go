@@ -24,13 +24,9 @@ func (h *house) forget() archive.Removed {
 	h.t.Helper()
 	r := archive.Removal{Texts: []archive.Text{{Bytes: []byte(leak), To: len(leak), Fill: '*'}}}
 	preview, err := h.o.Archive.Preview(context.Background(), r, nil)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	removed, err := h.daemon().Forget(context.Background(), r, preview, nil)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	return removed
 }
 
@@ -112,16 +108,12 @@ func TestForgetKeepsLabels(t *testing.T) {
 		was.Pinned, was.Name = true, "kept"
 		return was, nil
 	}
-	if err := Label(t.Context(), h.o.Archive, key(path), pin); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, Label(t.Context(), h.o.Archive, key(path), pin))
 	h.forget()
 	if s := h.stored(path); s.Ask == "" || s.Model == "" {
 		t.Errorf("the state lacks what the transcript has: %+v", s)
 	}
-	if err := os.Remove(h.path(2)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(h.path(2)))
 	h.once()
 	d := h.daemon()
 	candidates, kept, err := d.Candidates(t.Context(), Keep{Age: time.Nanosecond}, time.Now())
@@ -144,9 +136,7 @@ func TestForgetInAGoneSession(t *testing.T) {
 	path := h.path(1)
 	h.write(path, leaked())
 	h.once()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(path))
 	h.once()
 	was := h.stored(path)
 	h.forget()

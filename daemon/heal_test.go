@@ -71,9 +71,7 @@ func newHealing(t *testing.T) healing {
 func (h healing) archive() []byte {
 	h.t.Helper()
 	raw, err := os.ReadFile(h.o.Archive.Path())
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	return raw
 }
 
@@ -85,13 +83,9 @@ func (h *healing) put(raw []byte) {
 	for _, p := range old {
 		_ = os.Remove(p)
 	}
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, os.WriteFile(path, raw, 0o600))
 	a, err := archive.Open(path, archive.Options{})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	h.o.Archive = a
 }
 
@@ -163,9 +157,7 @@ func TestDamageHealsFromTheSources(t *testing.T) {
 func TestDamageWithoutSources(t *testing.T) {
 	h := newHealing(t)
 	for path := range h.texts {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Remove(path))
 	}
 	lost, tried, each := 0, 0, testkit.Cases(t, 1, 8)
 	for kind, damage := range damages {

@@ -11,6 +11,7 @@ import (
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -24,13 +25,9 @@ type look struct {
 func lookAt(t *testing.T, path string) look {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	st, err := stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return look{st, mark.Sum(b)}
 }
 
@@ -39,9 +36,7 @@ func TestOriginalsAreNeverWritten(t *testing.T) {
 	h := newHouse(t)
 	h.write(h.path(1), turns(0, 12))
 	h.write(h.path(2), turns(0, 3)+`{"torn`)
-	if err := os.Chmod(h.path(2), 0o400); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Chmod(h.path(2), 0o400))
 	before := []look{lookAt(t, h.path(1)), lookAt(t, h.path(2))}
 	h.once()
 	h.companion(h.path(1)) // there was something to write
@@ -65,9 +60,7 @@ func TestArchiveBeforeCompanion(t *testing.T) {
 	d := h.daemon()
 	s := syncTo(t, d, h.path(1), "before publication")
 	made, _, err := d.makeCompanion(context.Background(), s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ids := mark.IDs(string(made.Text))
 	if len(ids) == 0 || len(ids) != len(made.Pointers) {
 		t.Fatalf("%d IDs in the text, %d pointers", len(ids), len(made.Pointers))
@@ -205,9 +198,7 @@ func TestRestoreIsExact(t *testing.T) {
 	h.write(h.path(3), strings.Replace(one, "invoice", "Invoice", 1)) // the control
 	h.once()
 	for _, path := range []string{h.path(1), h.path(2), h.path(3)} {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Remove(path))
 	}
 	h.once()
 	if got := h.restore(key(h.path(1))); got != one {
@@ -221,9 +212,7 @@ func TestRestoreIsExact(t *testing.T) {
 	}
 	moved := filepath.Join(h.o.StateDir, "companions", "claude-code", "projects", "-work", key(h.path(1)).ID+sidecar.Suffix)
 	b, err := os.ReadFile(moved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	h.resolves(mark.IDs(string(b)))
 	if _, err := h.o.Archive.Session(context.Background(), transcript.Key{Agent: "claude-code", ID: "none"}); err == nil {
 		t.Error("a session that never was is found: this test cannot fail")

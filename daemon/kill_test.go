@@ -56,9 +56,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		}
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), victim+"="+h.home)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, cmd.Start())
 		t.Cleanup(func() { _ = cmd.Process.Kill() })
 		moment := rng.IntN(180)
 		if n%2 == 0 { // in the middle of the catch-up, else at once
@@ -74,9 +72,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			}
 		}
 		<-kill
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, cmd.Process.Kill())
 		_ = cmd.Wait()
 		made := h.companions()
 		if len(made) > before && len(made) < len(texts) {
@@ -85,9 +81,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		before = len(made)
 		for _, path := range made {
 			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			if _, err := sidecar.Parse(b); err != nil {
 				t.Fatalf("round %d: %v", n, err)
 			}
@@ -134,9 +128,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 func (h *house) companions() []string {
 	h.t.Helper()
 	made, err := filepath.Glob(filepath.Join(filepath.Dir(h.path(1)), "*"+sidecar.Suffix))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	return made
 }
 

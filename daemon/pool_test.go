@@ -24,9 +24,7 @@ func (h *house) old(path, text string) {
 	h.t.Helper()
 	h.write(path, text)
 	at := time.Now().Add(-24 * time.Hour)
-	if err := os.Chtimes(path, at, at); err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, os.Chtimes(path, at, at))
 }
 
 // Under `ccd run`, too, everything is archived before the first companion of an old session is made.
@@ -128,19 +126,13 @@ func (h *house) everything() map[string]string {
 	h.t.Helper()
 	all := map[string]string{}
 	stored, err := h.o.Archive.Sessions(context.Background())
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	for _, s := range stored {
 		rel, err := filepath.Rel(h.home, s.Path)
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		testkit.Must(h.t, err)
 		all[s.Agent+" "+s.ID+" "+rel] = h.restore(s.Key)
 		state, err := DecodeState(s.State)
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		testkit.Must(h.t, err)
 		if b, err := os.ReadFile(state.Companion); err == nil {
 			all["companion of "+rel] = string(b)
 		}
@@ -151,9 +143,7 @@ func (h *house) everything() map[string]string {
 // Two workers leave what one leaves, also of two files that claim one ID, of compressed ones, and of sub-agents.
 func TestTwoWorkersDoWhatOneDoes(t *testing.T) {
 	enc, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	pass := func(workers int) map[string]string {
 		h := newHouse(t)
 		h.slots = workers

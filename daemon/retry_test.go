@@ -42,9 +42,7 @@ func TestFailureIsTriedAgainUnchanged(t *testing.T) {
 			return err == nil && info.LastPass.After(last)
 		})
 	}
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(dir))
 	testkit.Eventually(t, "it is archived", h.covers(h.path(1)))
 	testkit.Eventually(t, "nothing is told any more", func() bool { info, ok := failing(); return !ok && info.Failing == 0 })
 	if err := stop(); err == nil {

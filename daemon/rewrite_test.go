@@ -37,9 +37,7 @@ func geminiSession(t *testing.T, messages []string, pretty bool) string {
 		return b.String()
 	}
 	var out bytes.Buffer
-	if err := json.Indent(&out, []byte(b.String()), "", "  "); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Indent(&out, []byte(b.String()), "", "  "))
 	return out.String()
 }
 
@@ -79,9 +77,7 @@ func TestRewrittenSessionsCostWhatHasChanged(t *testing.T) {
 			}
 			states = append(states, geminiSession(t, messages, pretty))
 			h.write(path, states[i])
-			if err := d.synced(watcher.Offer{Path: path, Root: d.Watch.Roots[2], Quiet: h.o.Watch.Settle, Live: true}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, d.synced(watcher.Offer{Path: path, Root: d.Watch.Roots[2], Quiet: h.o.Watch.Settle, Live: true}))
 			if i == 0 {
 				before = h.used()
 			}
@@ -104,9 +100,7 @@ func TestRewrittenSessionsCostWhatHasChanged(t *testing.T) {
 func (h *house) used() int64 {
 	h.t.Helper()
 	z, err := h.o.Archive.Size(context.Background())
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	return z.File - z.Free
 }
 
@@ -115,9 +109,7 @@ func (h *house) generation(k transcript.Key, n int) string {
 	h.t.Helper()
 	var b strings.Builder
 	for seg, err := range h.o.Archive.Reader(k, n).Segments(context.Background()) {
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		testkit.Must(h.t, err)
 		b.Write(seg.Data)
 	}
 	return b.String()
@@ -142,9 +134,7 @@ func TestRewriteOfADamagedSession(t *testing.T) {
 			return blocks.Put(k, v)
 		})
 	}
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(err, db.Close()))
 	want := geminiSession(t, append(messages, invented(r)), true)
 	h.write(path, want)
 	h.once()
@@ -167,9 +157,7 @@ func TestRewriteOfEqualLengthIsSeenByItsTime(t *testing.T) {
 	}
 	h.write(h.path(1), changed)
 	offer := watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: time.Second, Live: true}
-	if err := d.synced(offer); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, d.synced(offer))
 	if got := h.restore(key(h.path(1))); got != changed {
 		t.Error("the archive has not what the file holds")
 	}

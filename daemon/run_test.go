@@ -79,9 +79,7 @@ func TestRunMendsWhatWasTakenAway(t *testing.T) {
 	testkit.Eventually(t, "the companion", h.covers(h.path(1)))
 	companion := strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix
 	want := h.companion(h.path(1))
-	if err := os.Remove(companion); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(companion))
 	testkit.Eventually(t, "a removed companion is written again", h.covers(h.path(1)))
 	h.append(companion, "scribbled\n")
 	testkit.Eventually(t, "a changed companion is written again", func() bool { return h.covers(h.path(1))() && h.companion(h.path(1)) == want })
@@ -94,9 +92,7 @@ func TestForeignFileIsNeverTouched(t *testing.T) {
 	foreign := strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix
 	h.write(foreign, "my own notes\n")
 	r, err := h.daemon().Once(context.Background(), func(done, all int64) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Error, sidecar.ErrForeign.Error()) {
 		t.Errorf("failed = %+v, want the foreign file", r.Failed)
 	}
@@ -122,12 +118,8 @@ func TestGenerationsAndMoves(t *testing.T) {
 	}
 	h.resolves(mark.IDs(old)) // of the replaced life too
 	to := filepath.Join(filepath.Dir(filepath.Dir(h.path(1))), "-elsewhere", filepath.Base(h.path(1)))
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(h.path(1), to); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.MkdirAll(filepath.Dir(to), 0o700))
+	testkit.Must(t, os.Rename(h.path(1), to))
 	h.once()
 	if !strings.Contains(h.companion(to), "source: projects/-elsewhere/") {
 		t.Error("the companion did not follow its transcript")
@@ -159,9 +151,7 @@ func TestShellAndDaemonMeetAsEquals(t *testing.T) {
 	}
 	h.append(h.path(1), turns(12, 16))
 	for range 5 {
-		if err := d.synced(watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: atRest}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, d.synced(watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: atRest}))
 	}
 	if !h.covers(h.path(1))() {
 		t.Error("the companion that a person asked for does not follow its session")
@@ -201,9 +191,7 @@ func TestLeftoversAreSwept(t *testing.T) {
 		t.Error("a fresh one was removed: it may be another's")
 	}
 	old := time.Now().Add(-48 * time.Hour)
-	if err := os.Chtimes(left, old, old); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Chtimes(left, old, old))
 	h.once()
 	if exists(left) {
 		t.Error("an old one stays")
@@ -220,9 +208,7 @@ func TestNewAtLoadsOneSession(t *testing.T) {
 	for path, want := range map[string]int{h.path(1): 1, h.path(7): 3} {
 		h.append(path, turns(2, 12))
 		d, err := NewAt(context.Background(), h.o, path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		s, ok := d.SessionAt(t.Context(), path)
 		if loaded := len(d.sessions); !ok || loaded > want+1 || loaded < want {
 			t.Errorf("%s: %d loaded, known %t", path, loaded, ok)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/testkit"
 	"ccd/watcher"
 )
 
@@ -18,9 +19,7 @@ func TestManyFailuresAreNoFlood(t *testing.T) {
 	h.o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	d := h.daemon()
 	release, err := d.start()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer release()
 	offer := func(n int) watcher.Offer {
 		return watcher.Offer{Path: fmt.Sprintf("/transcripts/%d.jsonl", n), More: true}

@@ -92,13 +92,9 @@ func TestSummariesKilledAtAnyMoment(t *testing.T) {
 		h.append(h.path(1), talks(4*n, 4*n+4))
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), victim+"="+h.home, modelled+"=1")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, cmd.Start())
 		<-time.After(time.Duration((50+rng.IntN(300))*(1+n/rounds)) * time.Millisecond) // a moment by chance
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, cmd.Process.Kill())
 		_ = cmd.Wait()
 		r, err := h.o.Archive.Verify(context.Background(), nil)
 		if err != nil || len(r.Damage) > 0 || r.Summaries < kept {
@@ -113,9 +109,7 @@ func TestSummariesKilledAtAnyMoment(t *testing.T) {
 		t.Errorf("%d are lacking", r.Lacking)
 	}
 	got := h.companion(h.path(1))
-	if err := os.Remove(strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(strings.TrimSuffix(h.path(1), ".jsonl")+sidecar.Suffix))
 	if h.once(); h.companion(h.path(1)) != got || !strings.Contains(got, said) {
 		t.Errorf("made anew it differs:\n%s", firstDifference(got, h.companion(h.path(1))))
 	}
@@ -235,9 +229,7 @@ func TestSummarizersOwnSessionsAreNotFollowed(t *testing.T) {
 				t.Errorf("session %d has a companion: %t", n, got)
 			}
 			a, err := h.o.Archive.Session(context.Background(), key(h.path(n)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			s, err := DecodeState(a.State)
 			if skipped := s.SkipReason == skippedSummarizer; err != nil || skipped == want || skipped && a.Tip().Offset > 100 {
 				t.Errorf("session %d: skipped %q, %d bytes archived, %v", n, s.SkipReason, a.Tip().Offset, err)

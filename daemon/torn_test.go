@@ -17,9 +17,7 @@ import (
 func (h *house) rest(d *Daemon, path string) *session {
 	h.t.Helper()
 	o := watcher.Offer{Path: path, Root: d.Watch.Roots[0], Quiet: atRest}
-	if err := d.synced(o); err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, d.synced(o))
 	s := d.sessions[d.owners[path]]
 	if s.statSource(); !s.upToDate(d) {
 		h.t.Fatalf("%s is at rest, and not current after a sync: each scan would read it", path)
@@ -76,9 +74,7 @@ func TestEveryByteAtRest(t *testing.T) {
 	} {
 		h.write(path, text)
 		o := watcher.Offer{Path: path, Root: d.Watch.Roots[0]} // it never rests: max_wait is over
-		if err := d.synced(o); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, d.synced(o))
 		k := d.owners[path]
 		if got := h.restore(k); len(got) >= len(text) {
 			t.Fatalf("%s: all is archived of a file that is written: this test cannot fail", path)
@@ -101,15 +97,11 @@ func TestPackedEveryByte(t *testing.T) {
 	d := h.daemon()
 	path := filepath.Join(h.home, ".codex", "sessions", "2026", "03", "01", "rollout-2026-03-01T09-00-00-00000000-0000-4000-8000-000000000009.jsonl.zst")
 	enc, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer enc.Close()
 	for _, text := range []string{`{"type":"session_meta","payload":{}}` + "\n" + `{"to`, `{"type":"session_meta","payload":{}}` + "\n" + `{"torn":1}` + "\n" + "\xe2"} {
 		h.write(path, string(enc.EncodeAll([]byte(text), nil)))
-		if err := d.synced(watcher.Offer{Path: path, Root: d.Watch.Roots[1]}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, d.synced(watcher.Offer{Path: path, Root: d.Watch.Roots[1]}))
 		if got := h.restore(d.owners[path]); got != text {
 			t.Errorf("%q is archived, the file holds %q", got, text)
 		}
@@ -120,23 +112,15 @@ func TestPackedEveryByte(t *testing.T) {
 func rewriteMiddle(t *testing.T, path string) (now string) {
 	t.Helper()
 	before, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if len(b) < 16<<10 {
 		t.Fatalf("%d bytes: head and tail are all of them", len(b))
 	}
 	copy(b[len(b)/2:], "?")
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(path, before.ModTime(), before.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, b, 0o600))
+	testkit.Must(t, os.Chtimes(path, before.ModTime(), before.ModTime()))
 	return string(b)
 }
 
@@ -150,9 +134,7 @@ func TestRewriteInPlace(t *testing.T) {
 	h.once()
 	generations := func(path string) int {
 		s, err := h.o.Archive.Session(context.Background(), key(path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return len(s.Generations)
 	}
 	checks := func(want int, at func(d *Daemon)) {

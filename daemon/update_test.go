@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -27,9 +28,7 @@ func TestUpdateArchivesAndWritesNothingElse(t *testing.T) {
 	if !ok {
 		t.Fatal("not known")
 	}
-	if err := d.Update(context.Background(), s.Key); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, d.Update(context.Background(), s.Key))
 	if got := h.restore(s.Key); got != line("u1", "Begin")+more {
 		t.Errorf("the archive has %d bytes", len(got))
 	}

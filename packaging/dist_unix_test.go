@@ -44,13 +44,9 @@ func script(t *testing.T, systemd bool, name string, args ...string) (calls []st
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")
 	program := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	}
-	if err := os.Mkdir(bin, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Mkdir(bin, 0o755))
 	program("systemctl", machineOf)
 	program("timeout", `shift; exec "$@"`)
 	program("runuser", `shift 3; exec "$@"`)
@@ -58,9 +54,7 @@ func script(t *testing.T, systemd bool, name string, args ...string) (calls []st
 	var text []byte
 	for _, file := range []string{"common", name} {
 		b, err := os.ReadFile(filepath.Join("scripts", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		text = append(text, b...)
 	}
 	booted := filepath.Join(dir, "absent")
@@ -131,17 +125,13 @@ func TestFormula(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, p := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"} {
-		if err := os.WriteFile(filepath.Join(dir, "ccd_1.2.3_"+p+".tar.gz"), []byte(p), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, "ccd_1.2.3_"+p+".tar.gz"), []byte(p), 0o600))
 	}
 	render := func(env ...string) string {
 		c := exec.Command("bash", "dist", "--formula", dir)
 		c.Env = append(os.Environ(), append(env, "VERSION=1.2.3", "SOURCE_DATE_EPOCH=0", "URL_BASE=https://example.org/ccd")...)
 		out, err := c.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return string(out)
 	}
 	got := render("HOMEPAGE=https://example.org")

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // without answers like a machine on which nothing starts as long as a file is there.
@@ -34,9 +36,7 @@ func TestSandboxThatCannotBeHad(t *testing.T) {
 	f := &fake{runs: true}
 	s, out := serviceOn(t, options(t.TempDir()), "linux", 1000, f)
 	f.answer = without(func() string { return s.mgr.sandbox })
-	if err := s.Install(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Install(t.Context()))
 	for _, want := range []string{"namespaces are not available (226/NAMESPACE)", "does not support the sandbox", "is enabled and running"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("install does not say %q: %s", want, out)
@@ -87,9 +87,7 @@ func TestInstallRestartsForAChange(t *testing.T) {
 	home := t.TempDir()
 	f := &fake{answer: running, runs: true}
 	s, _ := serviceOn(t, options(home), "linux", 1000, f)
-	if err := s.Install(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Install(t.Context()))
 	for name, c := range map[string]struct {
 		change func(*Options, *fake)
 		want   bool
@@ -105,15 +103,11 @@ func TestInstallRestartsForAChange(t *testing.T) {
 		"a summarizer": {func(o *Options, _ *fake) { o.Child = true }, true},
 	} {
 		again, _ := serviceOn(t, options(home), "linux", 1000, &fake{answer: running}) // as it was
-		if err := again.Install(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, again.Install(t.Context()))
 		o, f := options(home), &fake{answer: running, runs: true}
 		c.change(&o, f)
 		s, _ := serviceOn(t, o, "linux", 1000, f)
-		if err := s.Install(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Install(t.Context()))
 		if got := slices.Contains(f.asked, "systemctl --user restart ccd.service"); got != c.want {
 			t.Errorf("%s: restarted %v, want %v", name, got, c.want)
 		}
@@ -126,9 +120,7 @@ func TestInstallRestartsForAChange(t *testing.T) {
 func drift(t *testing.T, s *Service) []string {
 	t.Helper()
 	st, err := s.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return st.Drift
 }
 
@@ -139,17 +131,13 @@ func TestDrift(t *testing.T) {
 	if got := drift(t, s); !slices.Equal(got, both) {
 		t.Errorf("nothing installed: %q", got)
 	}
-	if err := s.Install(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Install(t.Context()))
 	o.Writes = append(o.Writes, "/srv/transcripts")
 	other, _ := serviceOn(t, o, "linux", 1000, &fake{answer: running})
 	if got := drift(t, other); !slices.Equal(got, both[1:]) {
 		t.Errorf("another root: %q", got)
 	}
-	if err := os.Remove(s.mgr.sandbox); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(s.mgr.sandbox))
 	if got := drift(t, s); !slices.Equal(got, both[1:]) {
 		t.Errorf("the sandbox was taken away: %q", got)
 	}
@@ -201,9 +189,7 @@ func TestSandboxNames(t *testing.T) {
 	o := options("/home/sam")
 	o.Reads = append(o.Reads, "/tmp/transcripts", "/home/sam/.docker/x")
 	text, err := sandboxOf(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for want, there := range map[string]bool{
 		"PrivateTmp=": false, "-/home/sam/.docker\n": false, "-/home/sam/.ssh\n": true, "ReadWritePaths=-/tmp": false,
 		`ReadWritePaths="-/home/sam/50%% \"off\"/projects"`: true,
@@ -229,9 +215,7 @@ func TestSandboxHidesSockets(t *testing.T) {
 		o := options("/home/sam")
 		o.Reads = append(o.Reads, reads)
 		text, err := sandboxOf(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for want, there := range map[string]bool{whole: run, told: run, one: !run} {
 			if bytes.Contains(text, []byte("\n"+want)) != there {
 				t.Errorf("%s: %s: want %v in\n%s", reads, want, there, text)

@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // TestInstallScript: from a directory or a URL of a release it installs the programs of this machine, with nothing but the tools of a
@@ -24,12 +26,8 @@ func TestInstallScript(t *testing.T) {
 	release, home := filepath.Join(dir, "release"), filepath.Join(dir, "home")
 	put := func(path, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o700))
 	}
 	name := fmt.Sprintf("ccd_1.2.3_%s_%s", runtime.GOOS, runtime.GOARCH)
 	for _, program := range []string{"ccd", "ccd-remote"} {
@@ -40,15 +38,11 @@ func TestInstallScript(t *testing.T) {
 		t.Fatalf("%v %s", err, out)
 	}
 	sum, err := exec.Command("sh", "-c", `f=$1; if command -v sha256sum >/dev/null; then sha256sum "$f"; else shasum -a 256 "$f"; fi`, "sh", filepath.Join(release, name+".tar.gz")).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	sums := func(text string) { put(filepath.Join(release, "SHA256SUMS"), text) }
 	good := strings.Fields(string(sum))[0] + "  " + name + ".tar.gz\n"
 	script, err := filepath.Abs("install.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	install := func(base string) (string, error) {
 		cmd := exec.Command("sh", script, base)
 		cmd.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "TMPDIR=" + dir}

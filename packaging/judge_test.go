@@ -13,14 +13,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // TestPackagedUnit holds the unit that packages ship to the one that install writes.
 func TestPackagedUnit(t *testing.T) {
 	text, err := unitOf(byPackage, Options{Executable: "/usr/bin/ccd"}, scopeOf(Options{}, host{}), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	golden(t, filepath.Join("..", "ccd.service"), string(text))
 	if !strings.Contains(string(text), "\nExecStart=/usr/bin/ccd run\n") || strings.Contains(string(text), "Environment=") {
 		t.Errorf("it is somebody's own:\n%s", text)
@@ -42,16 +42,10 @@ func placed(t *testing.T, layer []file) string {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, unit)
-	if err := os.WriteFile(path, layer[0].text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, layer[0].text, 0o644))
 	if layer[1].text != nil {
-		if err := os.Mkdir(path+".d", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(path+".d", sandboxFile), layer[1].text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Mkdir(path+".d", 0o755))
+		testkit.Must(t, os.WriteFile(filepath.Join(path+".d", sandboxFile), layer[1].text, 0o644))
 	}
 	return path
 }
@@ -103,9 +97,7 @@ func TestExposure(t *testing.T) {
 			t.Skipf("systemd-analyze cannot score units here: %v, %q", err, out)
 		}
 		n, err := strconv.ParseFloat(string(m[1]), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return n
 	}
 	const limit = 2.0

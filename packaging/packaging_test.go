@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/testkit"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -49,9 +51,7 @@ func serviceOn(t *testing.T, o Options, goos string, uid int, f *fake) (*Service
 		goos: goos, uid: uid, etc: filepath.Join(o.Home, "etc"), run: f.run,
 		runs: func(int, string) bool { return f.runs }, lingers: func(string) bool { return f.lingers },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s, &out
 }
 
@@ -59,14 +59,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", name, diff)
 	}

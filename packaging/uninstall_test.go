@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // TestUninstallClearsUp holds that nothing of ours is left, however the service came to be, and that others' files stay.
@@ -14,26 +16,18 @@ func TestUninstallClearsUp(t *testing.T) {
 	o := options(t.TempDir())
 	f := &fake{answer: running}
 	s, out := serviceOn(t, o, "linux", 1000, f)
-	if err := s.Install(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Install(t.Context()))
 	link := s.mgr.links[0]
-	if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(s.mgr.file(), link)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(s.mgr.file(), link)))
 	f.answer = func(string) (string, error) { return "", errors.New("no bus") } // also without a manager
 	dir, archive := filepath.Dir(s.mgr.file()), filepath.Join(o.StateDir, "archive.db")
 	own := filepath.Join(dir, ".ccd-0123456789abcdef.tmp")
 	others := []string{filepath.Join(dir, "other.service"), filepath.Join(dir, unit+".d", "override.conf"), filepath.Join(dir, ".ccd-notes.tmp"), archive}
 	for _, p := range append([]string{own}, others...) {
-		if err := os.WriteFile(p, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(p, nil, 0o600))
 	}
 	out.Reset()
-	if err := s.Uninstall(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Uninstall(t.Context()))
 	if !strings.Contains(out.String(), "kept: "+others[1]) {
 		t.Errorf("the user's drop-in is not told: %q", out)
 	}
@@ -46,9 +40,7 @@ func TestUninstallClearsUp(t *testing.T) {
 		if !exists(p) {
 			t.Errorf("%s is not ours, and gone", p)
 		}
-		if err := os.Remove(p); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Remove(p))
 	}
 	out.Reset()
 	if err := s.Uninstall(t.Context()); err != nil || !strings.Contains(out.String(), "no service was installed") {
@@ -85,9 +77,7 @@ func TestUninstallLeavesAnotherHomes(t *testing.T) {
 		f.answer = func(command string) (string, error) {
 			return "UnitFileState=enabled\nActiveState=active\nSubState=running\nMainPID=7\nFragmentPath=" + c.file + "\n", nil
 		}
-		if err := s.Uninstall(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Uninstall(t.Context()))
 		stopped := slices.Contains(f.asked, "systemctl --user stop ccd.service")
 		told := strings.Contains(out.String(), "kept: the service that systemctl --user loads from "+c.file)
 		st, err := s.Status(t.Context())
@@ -106,12 +96,8 @@ func TestDiffers(t *testing.T) {
 		if st, err := s.Status(t.Context()); err != nil || len(st.Places) > 0 {
 			t.Errorf("%s: nothing is installed: %q, %v", goos, st.Places, err)
 		}
-		if err := os.MkdirAll(filepath.Dir(s.mgr.file()), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(s.mgr.file(), s.mgr.layers[0][0].text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.MkdirAll(filepath.Dir(s.mgr.file()), 0o700))
+		testkit.Must(t, os.WriteFile(s.mgr.file(), s.mgr.layers[0][0].text, 0o600))
 		for name, c := range map[string]struct {
 			config  string
 			environ []string

@@ -19,9 +19,7 @@ func TestWholeFrames(t *testing.T) {
 	for _, content := range [][]byte{[]byte("a line\n"), random, make([]byte, 400<<10), bytes.Repeat([]byte("words and words\n"), 9000)} {
 		for _, checksum := range []bool{true, false} {
 			e, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(checksum))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			file = e.EncodeAll(content, file)
 			ends[len(file)] = true
 		}

@@ -36,9 +36,7 @@ func follow(t testing.TB, path string) *follower {
 func (f *follower) tail(o TailOptions) (data []string) {
 	f.t.Helper()
 	data, err := f.try(o)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must(f.t, err)
 	return data
 }
 

@@ -43,25 +43,19 @@ func startS3(t testing.TB) s3Server {
 	}
 	dir := t.TempDir()
 	for _, name := range []string{"data/backup", "meta", "versions"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err == nil {
 		err = l.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := s3Server{"http://" + l.Addr().String(), "backup", "team", "key", "secret", filepath.Join(dir, "data")}
 	ctx, cancel := context.WithCancel(context.Background())
 	c := exec.CommandContext(ctx, program, "--port", l.Addr().String(), "--access", s.Access, "--secret", s.Secret, "posix",
 		"--sidecar", filepath.Join(dir, "meta"), "--versioning-dir", filepath.Join(dir, "versions"), s.Dir)
 	c.Dir, c.Env = dir, []string{"HOME=" + dir}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Start())
 	t.Cleanup(func() { cancel(); _ = c.Wait() })
 	for deadline := time.Now().Add(20 * time.Second); ; {
 		conn, err := net.Dial("tcp", l.Addr().String())

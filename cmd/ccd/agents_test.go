@@ -133,6 +133,8 @@ func TestWordsOfClients(t *testing.T) {
 		{[]string{"openclaw"}, "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\n" + other + "\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>\n" + own},
 		{[]string{"openclaw"}, "[Mon 2026-05-23 10:00 GMT+5:30] [Internal task completion event]\n" + other},
 		{[]string{"openclaw"}, "[cron:abc nightly] " + other},
+		{[]string{"openclaw"}, "Conversation context (untrusted, chronological, selected for current message):\n#395 Sat 2026-05-23 19:47 GMT+5:30\n" + other + "\n\n" + own},
+		{[]string{"copilot-cli"}, "<reminder>\n" + other + "\n</reminder>\n<userRequest>\n" + own + "\n</userRequest>"},
 	} {
 		w := newWorld(t)
 		for _, agent := range c.agents {

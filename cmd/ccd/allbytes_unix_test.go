@@ -142,10 +142,7 @@ func TestArchivedMeansAllBytes(t *testing.T) {
 		testkit.Eventually(t, fmt.Sprintf("stage %d: nothing lags", stage), func() bool { s, l, _ := lagOf(t, home); return s+l == 0 })
 		for n := range sessions {
 			path := transcriptPath(home, n)
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := read(t, path)
 			if got, said := restoreWhole(t, home, path); !bytes.Equal(got, want) || said != "" {
 				t.Fatalf("stage %d, session %d: %d bytes of %d come back (%q), it ends with %q", stage, n, len(got), len(want), said, tornEnds[(n+stage)%len(tornEnds)])
 			}
@@ -184,9 +181,7 @@ func TestLagIsReported(t *testing.T) {
 
 	c.signal(t, syscall.SIGTERM)
 	c.ends(t, words.ExitDone, 5*time.Second)
-	if _, said, code := outputs(t, home, "run", "--once"); code != words.ExitDone {
-		t.Fatalf("run --once: exit %d: %s", code, said)
-	}
+	once(t, home)
 	if got, said := restoreWhole(t, home, transcriptPath(home, 1)); string(got) != aLine+end || said != "" {
 		t.Errorf("after run --once, restore prints %q and says %q", got, said)
 	}
@@ -203,33 +198,25 @@ func TestRewriteIsReported(t *testing.T) {
 	path := transcriptPath(home, 1)
 	was := strings.Repeat(aLine, 200)
 	now := was[:len(was)/2] + "?" + was[len(was)/2+1:]
-	ccd := func(args ...string) string {
-		t.Helper()
-		out, said, code := outputs(t, home, args...)
-		if code != words.ExitDone {
-			t.Fatalf("%q: exit %d: %s", args, code, said)
-		}
-		return string(out)
-	}
 	put(t, path, was)
-	ccd("run", "--once")
-	if out := ccd("status", "--json"); !strings.Contains(out, `"rewritten": 0`) {
+	once(t, home)
+	if out := done(t, home, "status", "--json"); !strings.Contains(out, `"rewritten": 0`) {
 		t.Errorf("nothing was rewritten, status tells %s", out)
 	}
 	put(t, path, now)
-	ccd("run", "--once")
+	once(t, home)
 	id := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 	for generation, want := range []string{now, was, now} { // 0 is the last one
-		if got := ccd("restore", "--session", id, "--generation", fmt.Sprint(generation)); got != want {
+		if got := done(t, home, "restore", "--session", id, "--generation", fmt.Sprint(generation)); got != want {
 			t.Errorf("generation %d comes back otherwise, %d bytes", generation, len(got))
 		}
 	}
 	for command, want := range map[string]string{"ls": `"rewritten": "20`, "status": `"rewritten": 1`} {
-		if out := ccd(command, "--json"); !strings.Contains(out, want) {
+		if out := done(t, home, command, "--json"); !strings.Contains(out, want) {
 			t.Errorf("%s does not tell %s: %s", command, want, out)
 		}
 	}
-	if out := ccd("status"); !strings.Contains(out, "rewritten  1 session rewritten and archived again; ") {
+	if out := done(t, home, "status"); !strings.Contains(out, "rewritten  1 session rewritten and archived again; ") {
 		t.Errorf("status: %s", out)
 	}
 }

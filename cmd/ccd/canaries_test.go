@@ -104,9 +104,7 @@ func plant(t *testing.T, from string, r *rand.Rand) *garden {
 			}
 			return os.WriteFile(to, out.Bytes(), 0o600)
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	return g
 }
@@ -163,32 +161,16 @@ func TestCanaries(t *testing.T) {
 		gen.Codex:  ".codex/sessions/2026/01/15/rollout-2026-01-15T10-00-00-c0de0000-0000-7000-8000-000000000000.jsonl",
 	} {
 		var b bytes.Buffer
-		if err := gen.Write(&b, agent, 7, int64(testkit.Cases(t, 10_000, 150_000))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, gen.Write(&b, agent, 7, int64(testkit.Cases(t, 10_000, 150_000))))
 		path := filepath.Join(source, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, path, b.String())
 	}
-	compacted, err := os.ReadFile(filepath.Join("story", "compaction.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(source, ".claude", "projects", "-src-ledger", "c0ffee00-0000-4000-8000-000000000000.jsonl"), compacted, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	compacted := read(t, filepath.Join("story", "compaction.jsonl"))
+	put(t, filepath.Join(source, ".claude", "projects", "-src-ledger", "c0ffee00-0000-4000-8000-000000000000.jsonl"), string(compacted))
 	for agent, dir := range canaryAgents {
-		if err := os.MkdirAll(filepath.Join(source, filepath.FromSlash(dir)), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(source, filepath.FromSlash(dir)), 0o700))
 		if agent != "claude" && agent != "codex" {
-			if _, code := inProcess(t, env, "resume", "--as", agent, "beefcafe"); code != 0 {
-				t.Fatalf("resume --as %s: exit %d", agent, code)
-			}
+			doneIn(t, env, "resume", "--as", agent, "beefcafe")
 		}
 	}
 	seeds := testkit.Cases(t, 1, 10)
@@ -199,9 +181,7 @@ func TestCanaries(t *testing.T) {
 		if off {
 			config += "[redact]\nsecrets = false\n"
 		}
-		if err := os.WriteFile(filepath.Join(g.home, "config.toml"), []byte(config), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, filepath.Join(g.home, "config.toml"), config)
 		g.env = append(g.env, "CCD_CONFIG="+filepath.Join(g.home, "config.toml"))
 		t.Logf("%d canaries in %d transcripts", len(g.canaries), len(g.planted))
 		shown := 0
@@ -290,9 +270,7 @@ func (g *garden) outputs(t *testing.T) map[string][]byte {
 		{"restore", map[string]any{"id": "beefcafe#3", "raw": true}},
 	} {
 		r, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: c.tool, Arguments: c.args})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		data, _ := json.Marshal(r)
 		all[fmt.Sprintf("mcp %s %v", c.tool, c.args)] = data
 	}
@@ -304,8 +282,6 @@ func (g *garden) outputs(t *testing.T) map[string][]byte {
 		all["file "+path] = data
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }

@@ -366,9 +366,7 @@ func unescaped(text []byte) []byte {
 // A canary is found by its needles in every encoding and in no mark, and by ccd's rules in every encoding too.
 func TestCanariesAreFoundInEveryEncoding(t *testing.T) {
 	rules, err := redact.New(redact.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := rand.New(rand.NewPCG(1, 2))
 	missed := map[string][]string{}
 	for _, kind := range secretKinds() {

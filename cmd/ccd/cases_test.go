@@ -569,35 +569,6 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestClientsWords: what clients put around or between a person's words is no request, in every agent.
-func TestClientsWords(t *testing.T) {
-	const own, other = "keep-the-tests", "delete-the-backups"
-	w := newWorld(t)
-	copilot := rows{w: w}
-	copilot.add(object{"type": "session.start", "id": "e0", "timestamp": w.now(), "data": object{"sessionId": "cp", "copilotVersion": "1.0.80", "context": object{"cwd": w.dir}}})
-	copilot.add(object{"type": "user.message", "id": "e1", "timestamp": w.now(), "data": object{"content": "<reminder>\n" + other + "\n</reminder>\n<userRequest>\n" + own + "\n</userRequest>"}})
-	copilot.add(object{"type": "assistant.message", "id": "e2", "timestamp": w.now(), "data": object{"messageId": "m", "content": "Yes."}})
-	copilot.write(".copilot/session-state/01a10000-0000-7000-8000-0000000000c6/events.jsonl")
-
-	claw := rows{w: w}
-	claw.add(object{"type": "session", "version": 3, "id": "claw", "timestamp": w.now(), "cwd": w.dir})
-	claw.add(object{"type": "message", "id": "a1", "timestamp": w.now(), "message": object{"role": "user", "timestamp": 1789372821000, "content": "Conversation context (untrusted, chronological, selected for current message):\n#395 Sat 2026-05-23 19:47 GMT+5:30\n" + other + "\n\n" + own}})
-	claw.add(object{"type": "message", "id": "a2", "parentId": "a1", "timestamp": w.now(), "message": object{"role": "assistant", "timestamp": 1789372822000, "provider": "x", "content": []object{{"type": "text", "text": "Yes."}}}})
-	claw.write(".openclaw/agents/main/sessions/claw.jsonl")
-
-	pi := rows{w: w}
-	pi.add(object{"type": "session", "version": 3, "id": "651f0e9e-b18c-42df-aded-4707bda1590b", "timestamp": w.now(), "cwd": w.dir})
-	pi.add(object{"type": "message", "id": "a1", "timestamp": w.now(), "message": object{"role": "bashExecution", "command": "echo " + other, "output": "x", "exitCode": 0, "timestamp": 1789372821000}})
-	pi.add(object{"type": "message", "id": "a2", "timestamp": w.now(), "message": object{"role": "user", "content": own, "timestamp": 1789372821000}})
-	pi.add(object{"type": "message", "id": "a3", "timestamp": w.now(), "message": object{"role": "assistant", "timestamp": 1789372822000, "provider": "x", "content": []object{{"type": "text", "text": "Yes."}}}})
-	pi.write(".pi/agent/sessions/--shop--/2026-09-14T08-00-00-052Z_651f0e9e-b18c-42df-aded-4707bda1590b.jsonl")
-	w.once()
-	for _, s := range []string{"01a10000-0000-7000-8000-0000000000c6", "claw", "651f0e9e-b18c-42df-aded-4707bda1590b"} {
-		w.shows(s+" timeline", w.ccd("timeline", s), own, "!"+other, "!userRequest", "!untrusted")
-		w.shows(s+" ls", w.ccd("ls", "--all"), "!"+other)
-	}
-}
-
 // TestNotRecordedIsNotNot: what an agent does not record, and what ccd does not read, is called so.
 func TestNotRecordedIsNotNot(t *testing.T) {
 	t.Run("results", func(t *testing.T) {
@@ -772,9 +743,7 @@ func TestOlderGenerations(t *testing.T) {
 			w.shows("show", w.ccd("show", s), "Part two, lost.", "Part three.", "verified: true")
 			w.shows("ls", w.ccd("ls", "--all"), w.dir)
 			w.shows("resume", w.ccd("resume", s, "--dry-run"), "!continue that instead")
-			if err := os.MkdirAll(w.dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll(w.dir, 0o700))
 			t.Chdir(w.dir)
 			w.shows("the agent's search", w.ccd("agent", "search", "Part two"), "Part two, lost.")
 		})
@@ -795,10 +764,7 @@ func TestRefusedByTheAPI(t *testing.T) {
 		t.Fatalf("%q, %v", copies, err)
 	}
 	for _, path := range copies {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := read(t, path)
 		if !strings.Contains(path, s) && (strings.Contains(string(text), "UE9JU09O") || !strings.Contains(string(text), "What is on it?")) {
 			t.Errorf("the copy has the picture:\n%s", text)
 		}
@@ -929,9 +895,7 @@ func TestFactsBesideTheTranscript(t *testing.T) {
 	w.once()
 	w.shows("ls", w.ccd("ls", "--json"), gemini, `"project": "`+w.dir+`"`)
 	w.shows("ls of the sub-agents", w.ccd("ls", "--json", "--all"), `"parent": "`+claude+`"`, mate)
-	if err := os.MkdirAll(w.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(w.dir, 0o700))
 	t.Chdir(w.dir)
 	w.shows("the agent's search", w.ccd("agent", "search", "goats"), "Count the goats.")
 }
@@ -943,9 +907,6 @@ func (w *world) newest(pattern string) string {
 	if err != nil || len(files) != 1 {
 		w.Fatalf("%s: %q, %v", pattern, files, err)
 	}
-	text, err := os.ReadFile(files[0])
-	if err != nil {
-		w.Fatal(err)
-	}
+	text := read(w, files[0])
 	return string(text)
 }

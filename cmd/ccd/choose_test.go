@@ -27,29 +27,16 @@ func chooseHome(t *testing.T, ageA, ageB, ageC time.Duration) (home string) {
 		age            time.Duration
 	}{{chosenA, "repo", "Mill the rye", ageA}, {chosenB, "plain", `Bake \u001b[31mbread`, ageB}, {chosenC, "gone", "Sell it", ageC}} {
 		dir := filepath.Join(home, "src", s.dir)
-		if err := os.MkdirAll(filepath.Join(dir, "deep"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(dir, "deep"), 0o700))
 		at := time.Now().Add(-s.age).UTC().Format(time.RFC3339Nano)
 		text := fmt.Sprintf(`{"type":"user","uuid":"u","cwd":%q,"timestamp":%q,"message":{"role":"user","content":"%s"}}`+"\n", dir, at, s.title) +
 			fmt.Sprintf(`{"type":"summary","summary":"%s","leafUuid":"u"}`+"\n", s.title)
 		path := filepath.Join(home, ".claude", "projects", "-p", s.id+".jsonl")
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, path, text)
 	}
-	if err := os.MkdirAll(filepath.Join(home, "src", "repo", ".git"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(home, "src", "gone")); err != nil {
-		t.Fatal(err)
-	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatalf("run: exit %d, %s", code, said)
-	}
+	must(t, os.MkdirAll(filepath.Join(home, "src", "repo", ".git"), 0o700))
+	must(t, os.RemoveAll(filepath.Join(home, "src", "gone")))
+	once(t, home)
 	return home
 }
 

@@ -16,7 +16,6 @@ import (
 
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
-	"ccd/internal/words"
 )
 
 // corpus is the directory of real transcripts, which are not part of the repository.
@@ -34,8 +33,7 @@ func layOut(t *testing.T, home string, quick int) []string {
 		}
 		files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".meta.json") })
 		for i, f := range testkit.Sample(t, files, quick) {
-			b, err := os.ReadFile(f)
-			must(t, err)
+			b := read(t, f)
 			to := filepath.Join(home, filepath.FromSlash(homes[dir](i, filepath.Base(f))))
 			put(t, to, string(b))
 			paths = append(paths, to)
@@ -62,23 +60,6 @@ var homes = map[string]func(i int, name string) string{
 	},
 }
 
-// command runs ccd with triggers that fire at once.
-func command(t *testing.T, home string, args ...string) []byte {
-	t.Helper()
-	return commandIn(t, home, []string{"CCD_TRIGGER_THRESHOLD=1", "CCD_TRIGGER_MIN_SAVINGS=0"}, args...)
-}
-
-func commandIn(t *testing.T, home string, env []string, args ...string) []byte {
-	t.Helper()
-	var out, talk bytes.Buffer
-	env = append([]string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH")}, env...)
-	args = append([]string{}, args...) // cobra takes those of the process for nil
-	if code := run(t.Context(), args, std(strings.NewReader(""), &out, &talk), env); code != words.ExitDone {
-		t.Fatalf("ccd %s: exit %d: %s", strings.Join(args, " "), code, &talk)
-	}
-	return out.Bytes()
-}
-
 // Every real session can be restored exactly, even after its transcript is gone, and so can every ID of every
 // companion.
 func TestRealSessionsComeBack(t *testing.T) {
@@ -86,8 +67,7 @@ func TestRealSessionsComeBack(t *testing.T) {
 	originals := map[string][]byte{}
 	paths := layOut(t, home, 2)
 	for _, p := range paths {
-		b, err := os.ReadFile(p)
-		must(t, err)
+		b := read(t, p)
 		originals[p] = b
 	}
 	comesBack := func(when string) (ids int) {

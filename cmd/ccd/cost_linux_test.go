@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -30,15 +29,7 @@ type costly struct {
 
 func newCostly(t *testing.T) costly {
 	t.Helper()
-	c := costly{t, t.TempDir(), filepath.Join(t.TempDir(), "ccd")}
-	exe, err := os.Executable() // under this name the test binary is ccd
-	if err == nil {
-		err = os.Symlink(exe, c.ccd)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return costly{t, t.TempDir(), programPath}
 }
 
 // start starts ccd with these arguments. Entries of more are added to its environment.
@@ -49,9 +40,7 @@ func (c costly) start(stdin string, more []string, args ...string) *exec.Cmd {
 		"HOME=" + c.home, "PATH=" + os.Getenv("PATH"), "CCD_WATCH_SETTLE=50ms", "CCD_COMPANION_REFRESH_IDLE=500ms", "CCD_TRIGGER_THRESHOLD=1",
 	}, more...)
 	cmd.Stdin = strings.NewReader(stdin)
-	if err := cmd.Start(); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, cmd.Start())
 	return cmd
 }
 
@@ -70,13 +59,9 @@ func (c costly) daemon(more ...string) *exec.Cmd {
 func (c costly) whole(cmd *exec.Cmd) (read, written int64) {
 	c.t.Helper()
 	// its counters are there until somebody waits for it
-	if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil))
 	read, written = c.io(cmd)
-	if err := cmd.Wait(); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, cmd.Wait())
 	return read, written
 }
 
@@ -94,9 +79,7 @@ func (c costly) io(cmd *exec.Cmd) (read, written int64) {
 	if err == nil {
 		_, err = fmt.Sscanf(string(text), "rchar: %d\nwchar: %d", &read, &written)
 	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	return read, written
 }
 
@@ -111,9 +94,7 @@ func (c costly) size(dir, end string) (n int64) {
 		}
 		return err
 	})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	return n
 }
 
@@ -136,9 +117,7 @@ func newLive(t *testing.T, size int64) *live {
 	if err == nil {
 		err = os.WriteFile(l.path, l.text.Bytes(), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return l
 }
 
@@ -149,14 +128,7 @@ func (l *live) grow() int64 {
 	line := fmt.Sprintf(`{"type":"assistant","uuid":"w%d","timestamp":"2026-11-20T13:51:%02d.000Z","message":{"role":"assistant","content":[{"type":"text","text":"%d%s"}]}}`+"\n",
 		l.lines, l.lines, l.lines, strings.Repeat(" The ledger keeps its totals in cents.", 49))
 	l.text.WriteString(line)
-	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, err = f.WriteString(line)
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	testkit.Append(l.t, l.path, line)
 	return int64(len(line))
 }
 
@@ -196,26 +168,11 @@ func TestCostOfAnAppend(t *testing.T) {
 	}
 }
 
-// TestPreCompactWritesTheCompanion: it covers all when the hook ends, long before refresh_idle.
-func TestPreCompactWritesTheCompanion(t *testing.T) {
-	l := newLive(t, 200<<10)
-	l.once()
-	l.daemon("CCD_COMPANION_REFRESH_IDLE=1h")
-	l.grow()
-	in := fmt.Sprintf(`{"hook_event_name":"PreCompact","transcript_path":%q}`, l.path)
-	l.whole(l.start(in, nil, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m"))
-	if !l.covered() {
-		t.Error("the companion does not cover all after the hook")
-	}
-}
-
 // TestCostOfAFirstPass: what a first pass writes, and what the archive takes, per byte of the transcripts.
 func TestCostOfAFirstPass(t *testing.T) {
 	testkit.Long(t, "it measures")
 	c := newCostly(t)
-	if err := gen.Tree(c.home, 1, 12<<20); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gen.Tree(c.home, 1, 12<<20))
 	raw := float64(c.size("", ""))
 	written := float64(c.once()-c.size("", sidecar.Suffix)) / raw
 	stored := float64(c.size(".local", "archive.db")) / raw
@@ -246,18 +203,13 @@ func TestMemoryOfACatchUp(t *testing.T) {
 		t.Skip("the race detector takes several times the memory")
 	}
 	c := newCostly(t)
-	if err := gen.Tree(c.home, 1, 24<<20); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gen.Tree(c.home, 1, 24<<20))
 	running := c.daemon()
 	testkit.Eventually(t, "the daemon has caught up", func() bool {
 		info, ok, err := daemon.ReadRun(filepath.Join(c.home, ".local", "state", "ccd"))
 		return err == nil && ok && !info.LastPass.IsZero() && info.CatchUp == nil
 	})
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", running.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := read(t, fmt.Sprintf("/proc/%d/status", running.Process.Pid))
 	_, after, _ := strings.Cut(string(text), "VmHWM:")
 	var peak int // resident KB, of which the program and the mapped archive are about 30,000
 	if _, err := fmt.Sscan(after, &peak); err != nil {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/testkit"
 	"ccd/internal/words"
 )
@@ -22,9 +24,8 @@ import (
 // damageable is a home with an archive to damage, and what restore printed before.
 type damageable struct {
 	home, path string
-	sound      []byte  // the archive
-	index      []int64 // its pages with session keys
-	keys       []int64 // offsets of session keys
+	sound      []byte // the archive
+	keys       []int  // offsets of session keys
 	restores   []restoreCase
 	id         string // of an original in a companion
 }
@@ -33,13 +34,6 @@ type damageable struct {
 type restoreCase struct {
 	args []string
 	want []byte
-}
-
-func outputs(t *testing.T, home string, args ...string) (stdout []byte, stderr string, code int) {
-	var out bytes.Buffer
-	var talk strings.Builder
-	code = run(t.Context(), args, std(strings.NewReader(""), &out, &talk), []string{"HOME=" + home})
-	return out.Bytes(), talk.String(), code
 }
 
 // newDamageable returns a home whose sessions were archived as `ccd run --once` does.
@@ -51,18 +45,13 @@ func newDamageable(t *testing.T) *damageable {
 	if d.sound, err = os.ReadFile(d.path); err != nil {
 		t.Fatal(err)
 	}
-	for at := 0; at+4096 <= len(d.sound); at += 4096 {
-		if bytes.Contains(d.sound[at:at+4096], []byte("claude-code\x00")) {
-			d.index = append(d.index, int64(at/4096))
-		}
-	}
 	for at := 0; ; at++ {
 		n := bytes.Index(d.sound[at:], []byte("claude-code\x00"))
 		if n < 0 {
 			break
 		}
 		at += n
-		d.keys = append(d.keys, int64(at))
+		d.keys = append(d.keys, at)
 	}
 	d.asks(t)
 	return d
@@ -110,47 +99,17 @@ func (d *damageable) add(t *testing.T, args ...string) {
 // damages calls fn for n archives with one damage each, the same ones in each run.
 func (d *damageable) damages(t *testing.T, n int, fn func(what string)) {
 	t.Helper()
-	const page = 4096
 	r := rand.New(rand.NewPCG(6, 779))
 	for i := range n {
-		bad, what := slices.Clone(d.sound), ""
-		at := r.Int64N(int64(len(bad)))
-		switch i % 8 {
-		case 0: // where bbolt has the page's header
-			at = d.index[r.IntN(len(d.index))]*page + r.Int64N(96)
-			fallthrough
-		case 1: // number of entries
-			if i%8 == 1 {
-				at = d.index[r.IntN(len(d.index))]*page + 10
-			}
-			fallthrough
-		case 2: // a session's key
-			if i%8 == 2 {
-				at = d.keys[r.IntN(len(d.keys))] + r.Int64N(48)
-			}
-			fallthrough
-		case 3, 4:
-			bit := byte(1) << r.IntN(8)
-			bad[at] ^= bit
-			what = fmt.Sprintf("byte %d of page %d flipped by %#x", at%page, at/page, bit)
-		case 5:
-			at = d.index[r.IntN(len(d.index))] * page
-			fallthrough
-		case 6:
-			clear(bad[at&^(page-1):][:page])
-			what = fmt.Sprintf("page %d zeroed", at/page)
-		case 7:
-			bad = bad[:at]
-			what = fmt.Sprintf("cut to %d bytes", at)
+		bad, what := damageOf(r, d.sound, i)
+		if i%2 == 0 { // a session's key, or what stands beside it in its page
+			bad, what = bytes.Clone(d.sound), "a flipped bit near a key"
+			bad[d.keys[r.IntN(len(d.keys))]/4096*4096+r.IntN(4096)] ^= 1 << r.IntN(8)
 		}
-		if err := os.WriteFile(d.path, bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, d.path, string(bad))
 		fn(what)
 	}
-	if err := os.WriteFile(d.path, d.sound, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, d.path, string(d.sound))
 }
 
 // A restore from a damaged archive prints the exact bytes or reports damage. "Not found" would be wrong, because the ID
@@ -301,13 +260,9 @@ func TestAdviceEnds(t *testing.T) {
 		if code == words.ExitDone || strings.Contains(string(out), "archive verify") || strings.Count(string(out), "wrong  archive") != 1 || !strings.Contains(string(out), "move the file away") {
 			t.Errorf("%s: doctor: %d\n%s%s", what, code, out, talk)
 		}
-		if err := os.Rename(file, file+".old"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(file, file+".old"))
 		once(t, home)
-		if _, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
-			t.Errorf("%s: verify of the new archive: %d %s", what, code, talk)
-		}
+		done(t, home, "archive", "verify")
 	}
 	configure(t, home, "[watch.roots]\nclaude-code = [\""+home+"/nowhere\"]\n")
 	if out, _, _ := outputs(t, home, "doctor"); !strings.Contains(string(out), home+"/nowhere does not exist") || strings.Contains(string(out), "not found yet, watched when they appear: "+home) {
@@ -317,5 +272,185 @@ func TestAdviceEnds(t *testing.T) {
 		if out, talk, code := outputs(t, home, strings.Fields(line)...); code != want || want == words.ExitDone && !strings.Contains(string(out), "ccd agents") {
 			t.Errorf("%s: %d %s", line, code, talk)
 		}
+	}
+}
+
+// If a session's state is damaged, reading commands say so and exit 4, but print everything that needs no state. The
+// daemon rebuilds the state, even if the transcript is gone.
+func TestDamagedStateIsReported(t *testing.T) {
+	d := newDamageable(t)
+	const bad = "00000000-0000-4000-8000-000000000001"
+	tests := []struct {
+		line string
+		code int
+		out  string // what stdout has
+		err  string // expected on stderr if the state is damaged
+	}{
+		{"archive verify", 4, "session state", "1 damaged"},
+		{"status", 4, "session state", ""},
+		{"doctor", 1, "session state", ""},
+		{"ls", 4, bad, "session state"},
+		{"ls --json", 4, `"damage": "read archive`, bad},
+		{"search parcels", 4, "000000000010", bad},
+		{"show --path " + bad, 4, "", "session state"},
+		{"show " + bad, 4, "ccd: 1", "session state"},
+		{"restore --session " + bad, 0, "sessionId", ""},
+		{"restore " + bad + "#1", 0, "", ""},
+		{"restore " + d.id, 0, "", ""},
+	}
+	for _, tt := range tests {
+		if out, talk, code := outputs(t, d.home, strings.Fields(tt.line)...); code == words.ExitDamage || strings.Contains(string(out)+talk, "session state") {
+			t.Errorf("%s: exit %d of a sound archive: %s", tt.line, code, talk)
+		}
+	}
+	sound := d.session(t, bad)
+	damage := func() {
+		t.Helper()
+		damageSessions(t, d.path, "state", bad)
+	}
+	damage()
+	for _, tt := range tests {
+		out, talk, code := outputs(t, d.home, strings.Fields(tt.line)...)
+		if code != tt.code || !strings.Contains(string(out), tt.out) || !strings.Contains(talk, tt.err) {
+			t.Errorf("%s: exit %d, want %d with %q and %q\n%s%s", tt.line, code, tt.code, tt.out, tt.err, out[:min(len(out), 300)], talk)
+		}
+	}
+	healed := func(how string) {
+		t.Helper()
+		once(t, d.home)
+		done(t, d.home, "archive", "verify")
+		if got := d.session(t, bad); got.Project != sound.Project || got.Records != sound.Records || got.Compacted != sound.Compacted || got.Companion == "" || got.Lag != 0 {
+			t.Errorf("%s: %+v, want as %+v", how, got, sound)
+		}
+	}
+	healed("with its transcript")
+	damage()
+	must(t, os.Remove(transcriptPath(d.home, 1)))
+	healed("without its transcript")
+	if out, talk, code := outputs(t, d.home, "show", "--path", bad); code != words.ExitDone || !strings.HasPrefix(string(out), stateOf(t, d.home)) {
+		t.Errorf("path without the transcript: exit %d: %s%s", code, out, talk)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(transcriptPath(d.home, 1)), bad+"*")); len(left) > 0 {
+		t.Errorf("left beside the transcript that is gone: %v", left)
+	}
+}
+
+func (d *damageable) session(t *testing.T, id string) status.Session {
+	t.Helper()
+	var all []status.Session
+	out, _, _ := outputs(t, d.home, "ls", "--json")
+	must(t, json.Unmarshal(out, &all))
+	for _, s := range all {
+		if s.Session == id && s.Damage == "" {
+			return s
+		}
+	}
+	t.Fatalf("no session %s in %s", id, out)
+	return status.Session{}
+}
+
+// An agent can still read its project's sessions with damaged state. It is not told about damage in other projects.
+func TestReachOfADamagedState(t *testing.T) {
+	testkit.Long(t, "it damages states of two projects")
+	p := newProjects(t)
+	path := filepath.Join(stateOf(t, p.home), "archive.db")
+	sound := read(t, path)
+	damageSessions(t, path, "state", sessionA)
+	if r := p.run("a", "agent", "show", sessionA); r.code != words.ExitDamage || !strings.Contains(r.out, "ccd: 1") || !strings.Contains(r.err, "session state") {
+		t.Errorf("show: %+v", r)
+	}
+	if r := p.run("a", "agent", "search", "alpha-main"); r.code != words.ExitDamage || !strings.Contains(r.out, sessionA) || !strings.Contains(r.err, "session state") {
+		t.Errorf("search: %+v", r)
+	}
+	if r := p.run("a", "agent", "restore", sessionA+"#1"); r.code != words.ExitDone || r.out == "" {
+		t.Errorf("restore: %+v", r)
+	}
+	put(t, path, string(sound))
+	damageSessions(t, path, "state", sessionB)
+	for _, args := range [][]string{{"show", sessionB}, {"search", "bravo-main"}, {"restore", sessionB + "#1"}} {
+		if r := p.run("a", append([]string{"agent"}, args...)...); r.code != words.ExitNotFound || strings.Contains(r.err, "damaged") {
+			t.Errorf("%v of another project: %+v", args, r)
+		}
+	}
+}
+
+// damagedHome returns a HOME with three archived sessions and a damaged archive, and the sessions' texts by ID.
+func damagedHome(t *testing.T) (home, archive string, texts map[string]string) {
+	t.Helper()
+	home, texts = t.TempDir(), map[string]string{}
+	for n := range 3 {
+		text := strings.Repeat(aLine, 1+n*400)
+		put(t, transcriptPath(home, n), text)
+		texts[strings.TrimSuffix(filepath.Base(transcriptPath(home, n)), ".jsonl")] = text
+	}
+	once(t, home)
+	archive = filepath.Join(home, ".local/state/ccd/archive.db")
+	raw := read(t, archive)
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 100 {
+		for range 8 {
+			raw[8192+r.IntN(len(raw)-8192)] ^= 1 << r.IntN(8)
+		}
+		put(t, archive, string(raw))
+		if _, _, code := outputs(t, home, "archive", "verify"); code == words.ExitDamage {
+			return home, archive, texts
+		}
+	}
+	t.Fatal("verify sees no damage: the test sees nothing")
+	return home, archive, texts
+}
+
+func exactSessions(t *testing.T, home string, texts map[string]string) (n int) {
+	t.Helper()
+	for id, want := range texts {
+		out, _, code := outputs(t, home, "restore", "--session", id)
+		if code == words.ExitDone && string(out) == want {
+			n++
+		} else if code == words.ExitDone {
+			t.Errorf("restore --session %s: %d other bytes", id, len(out))
+		}
+	}
+	return n
+}
+
+func TestDoctorRepairsTheArchive(t *testing.T) {
+	t.Parallel()
+	home, archive, texts := damagedHome(t)
+	damaged := read(t, archive)
+	if out, talk, code := outputs(t, home, "doctor", "--fix"); code != words.ExitDone || !strings.Contains(talk, "fixed: archive: ") {
+		t.Errorf("doctor --fix: %d\n%s%s", code, out, talk)
+	}
+	done(t, home, "archive", "verify")
+	if n := exactSessions(t, home, texts); n != len(texts) {
+		t.Errorf("%d of %d sessions are exact", n, len(texts))
+	}
+	aside, err := filepath.Glob(archive + ".damaged-*")
+	if err != nil || len(aside) != 1 {
+		t.Fatalf("set aside: %q, %v", aside, err)
+	}
+	if kept, err := os.ReadFile(aside[0]); err != nil || !bytes.Equal(kept, damaged) {
+		t.Errorf("the damaged file was not kept as it was: %v", err)
+	}
+}
+
+// What a damaged file still has comes into another archive by import.
+func TestImportOfADamagedFile(t *testing.T) {
+	t.Parallel()
+	_, archive, texts := damagedHome(t)
+	before := read(t, archive)
+	other := t.TempDir()
+	put(t, transcriptPath(other, 7), aLine)
+	_, _, _ = outputs(t, other, "run", "--once")
+	if out, talk, code := outputs(t, other, "archive", "import", archive); code != words.ExitDamage && code != words.ExitDone || code == words.ExitDamage && !strings.Contains(string(out), "missing in FILE: ") {
+		t.Errorf("import: %d\n%s%s", code, out, talk)
+	}
+	if after, err := os.ReadFile(archive); err != nil || !bytes.Equal(before, after) {
+		t.Error("import changed the file")
+	}
+	if n := exactSessions(t, other, texts); n == 0 {
+		t.Errorf("%d of %d sessions are exact", n, len(texts))
+	}
+	if _, talk, code := outputs(t, other, "archive", "import", archive); code == words.ExitUsage || !strings.Contains(talk, "0 new sessions") {
+		t.Errorf("import again: %d\n%s", code, talk)
 	}
 }

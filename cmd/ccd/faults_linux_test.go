@@ -23,12 +23,8 @@ const quick = "[watch]\nsettle = \"20ms\"\nmax_wait = \"200ms\"\nscan_interval =
 // started starts `ccd run` by a script that ends with `exec "$CCD" run`.
 func started(t *testing.T, home, script string) *child {
 	t.Helper()
-	exe, err := os.Executable()
-	must(t, err)
-	ccd := filepath.Join(home, "ccd") // under this name the test binary is ccd
-	must(t, os.Symlink(exe, ccd))
 	c := &child{Cmd: exec.CommandContext(t.Context(), "sh", "-c", script), home: home}
-	c.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "CCD=" + ccd, "GORACE=atexit_sleep_ms=0"}
+	c.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "CCD=" + programPath, "GORACE=atexit_sleep_ms=0"}
 	c.Stderr = &c.stderr
 	must(t, c.Start())
 	return c
@@ -39,8 +35,7 @@ func allArchived(t *testing.T, home string, paths ...string) {
 	t.Helper()
 	testkit.Eventually(t, "everything is archived", func() bool {
 		for _, path := range paths {
-			want, err := os.ReadFile(path)
-			must(t, err)
+			want := read(t, path)
 			if got, _, code := outputs(t, home, "restore", "--session", id(path)); code != words.ExitDone || !bytes.Equal(got, want) {
 				return false
 			}
@@ -119,8 +114,7 @@ func TestInotifyLimits(t *testing.T) {
 // processorTime returns how long a process has used a processor.
 func processorTime(t *testing.T, pid int) time.Duration {
 	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	must(t, err)
+	b := read(t, fmt.Sprintf("/proc/%d/stat", pid))
 	fields := strings.Fields(string(b)[bytes.LastIndexByte(b, ')')+1:])
 	user, _ := strconv.Atoi(fields[11])
 	system, _ := strconv.Atoi(fields[12])
@@ -254,11 +248,10 @@ func TestFileTimesJump(t *testing.T) {
 		grow(t, path)
 		must(t, os.Chtimes(path, to, to))
 		allArchived(t, home, path)
-		b, err := os.ReadFile(path)
-		must(t, err)
+		b := read(t, path)
 		at := bytes.LastIndexByte(b[:len(b)-1], '\n') - 20 - n
 		b[at] ^= 1 // the same length: only its times show the change
-		must(t, os.WriteFile(path, b, 0o600))
+		put(t, path, string(b))
 		must(t, os.Chtimes(path, to.Add(time.Hour), to.Add(time.Hour)))
 		allArchived(t, home, path)
 		if _, err := os.Stat(companion); err != nil {
@@ -268,9 +261,7 @@ func TestFileTimesJump(t *testing.T) {
 	if got, talk, code := outputs(t, home, "restore", "--session", id(path), "--generation", "1"); code != words.ExitDone || !strings.HasPrefix(string(got), text) {
 		t.Errorf("the first generation: exit %d, %d bytes: %s", code, len(got), talk)
 	}
-	if out, _, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
-		t.Errorf("verify: exit %d: %s", code, out)
-	}
+	done(t, home, "archive", "verify")
 	c.endsNormally(t)
 }
 
@@ -301,9 +292,7 @@ func TestFewFileDescriptors(t *testing.T) {
 		default:
 			failed++
 		}
-		if code, _, said := ccdIn(home, "", "run", "--once"); code != words.ExitDone {
-			t.Errorf("after limit %d: exit %d: %s", limit, code, said)
-		}
+		once(t, home)
 		allArchived(t, home, paths...)
 	}
 	if t.Logf("%d runs failed, %d were done", failed, done); testkit.Full() && (failed == 0 || done == 0) {

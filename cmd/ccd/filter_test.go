@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -21,116 +20,51 @@ import (
 // listPassword is the secret in a list.
 const listPassword = "kV9$wq27LmZx4Rt"
 
-// filterCase is a list, the report of filtering it, and the home with the archive.
-type filterCase struct {
-	home   string
-	input  []byte
-	report form.FilterReport
-}
-
-// compacted filters a list twice, once for the report and once for the list.
-func compacted(t *testing.T, input []byte, flags ...string) filterCase {
-	t.Helper()
-	c := filterCase{home: t.TempDir(), input: input}
-	args := append([]string{"compact", "--format", "messages", "-q"}, flags...)
-	out, code, talk := piped(c.home, input, append(args, "--json", "-")...)
-	if code != 0 {
-		t.Fatalf("exit %d: %s", code, talk)
-	}
-	if err := json.Unmarshal(out, &c.report); err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// faults lists the messages, ids and originals that were lost.
-func (c *filterCase) faults(t *testing.T) (found []string) {
-	t.Helper()
-	var before, after []json.RawMessage
-	if json.Unmarshal(c.input, &before) != nil || json.Unmarshal(c.report.Messages, &after) != nil || len(c.report.Decisions) != len(before) {
-		return []string{"not the list that was given"}
-	}
-	originals := map[string][]string{}
-	for i, d := range c.report.Decisions {
-		id := func(m json.RawMessage) string { return cmp.Or(member(m, "id"), member(m, "uuid")) }
-		was, is := id(before[i]), ""
-		if d.In < len(after) {
-			is = id(after[d.In])
-		}
-		if string(d.ID) != was && !(was == "" && string(d.ID) == "null") || string(d.InID) != is && !(is == "" && string(d.InID) == "null") {
-			found = append(found, "id "+was+" is told as "+string(d.ID)+" in "+string(d.InID)+", which is "+is)
-		}
-		var text string
-		if json.Unmarshal([]byte(member(before[i], "content")), &text) == nil && d.Marker != "" {
-			originals[string(d.Marker)] = append(originals[string(d.Marker)], text)
-		}
-	}
-	for id, texts := range originals {
-		out, code, talk := piped(c.home, nil, "restore", id)
-		if want := strings.Join(texts, "\n"); code != 0 || string(out) != want && string(out) != texts[0] { // equal texts share an ID
-			found = append(found, "restore "+id+": "+talk+string(out))
-		}
-	}
-	return found
-}
-
-// member returns a member of a message as written, or "".
-func member(raw json.RawMessage, name string) string {
-	var m map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &m) // fails for what is not a message
-	return string(m[name])
-}
-
-// TestFilterRestores: the report mentions every message, and every marker's ID restores exactly what it replaces.
+// TestFilterRestores: every marker's ID restores exactly what it replaces, and a second time the list is as it was.
 func TestFilterRestores(t *testing.T) {
 	for seed := range uint64(testkit.Cases(t, 2, 6)) {
-		c := compacted(t, gen.List(seed, 30), "--keep-recent", "2")
-		for _, f := range c.faults(t) {
-			t.Errorf("seed %d: %.1000s", seed, f)
+		home, list := t.TempDir(), gen.List(seed, 30)
+		args := []string{"compact", "--format", "messages", "-q", "--keep-recent", "2", "-"}
+		out, code, talk := piped(home, list, append(args, "--json")...)
+		var report form.FilterReport
+		var before []any
+		if code != 0 || json.Unmarshal(out, &report) != nil || json.Unmarshal(list, &before) != nil {
+			t.Fatalf("seed %d: exit %d: %s", seed, code, talk)
 		}
-		out, code, talk := piped(c.home, c.input, "compact", "--format", "messages", "-q", "--keep-recent", "2", "-")
-		var list, told bytes.Buffer
-		if code != 0 || json.Compact(&list, out) != nil || json.Compact(&told, c.report.Messages) != nil || list.String() != told.String() {
+		originals := map[string][]string{}
+		for i, d := range report.Decisions {
+			message, _ := before[i].(map[string]any)
+			if text, ok := message["content"].(string); ok && d.Marker != "" {
+				originals[string(d.Marker)] = append(originals[string(d.Marker)], text)
+			}
+		}
+		if len(originals) == 0 {
+			t.Errorf("seed %d: no markers: the test sees nothing", seed)
+		}
+		for id, texts := range originals {
+			back, code, talk := piped(home, nil, "restore", id)
+			if want := strings.Join(texts, "\n"); code != 0 || string(back) != want && string(back) != texts[0] { // equal texts share an ID
+				t.Errorf("seed %d: restore %s: %s%.500s", seed, id, talk, back)
+			}
+		}
+		out, code, talk = piped(home, list, args...)
+		var printed, told bytes.Buffer
+		if code != 0 || json.Compact(&printed, out) != nil || json.Compact(&told, report.Messages) != nil || printed.String() != told.String() {
 			t.Errorf("seed %d: the report tells of another list: %s", seed, talk)
 		}
-		again, code, talk := piped(c.home, out, "compact", "--format", "messages", "-q", "--keep-recent", "2", "-")
-		if code != 0 || !bytes.Equal(again, out) {
+		if again, code, talk := piped(home, out, args...); code != 0 || !bytes.Equal(again, out) {
 			t.Errorf("seed %d: a second time it is another list: %s", seed, talk)
 		}
-	}
-}
-
-// TestFilterRestoresCanFail: the check notices an ID that was not archived, a changed text and a lost id.
-func TestFilterRestoresCanFail(t *testing.T) {
-	list := gen.List(1, 30)
-	unarchived := compacted(t, list, "--no-archive")
-	if len(unarchived.faults(t)) == 0 {
-		t.Error("IDs that cannot be restored are not seen")
-	}
-	other := compacted(t, list)
-	other.input = bytes.ReplaceAll(list, []byte("evening"), []byte("morning"))
-	if len(other.faults(t)) == 0 {
-		t.Error("another text is not seen")
-	}
-	lost := compacted(t, list)
-	lost.report.Decisions[3].ID = []byte(`"m99"`)
-	if len(lost.faults(t)) == 0 {
-		t.Error("another id is not seen")
 	}
 }
 
 // TestSupportChatStaysUsable: whatever a budget takes of a support chat, each pinned version is still named; as far as there is
 // room for them, people's messages stay as they were written.
 func TestSupportChatStaysUsable(t *testing.T) {
-	chat, err := os.ReadFile(filepath.Join("testdata", "chat.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	chat := read(t, filepath.Join("testdata", "chat.json"))
 	pinned := regexp.MustCompile(`\w+[=>]=\d+\.\d+\.\d+`)
 	var said []struct{ Role, Content string }
-	if err := json.Unmarshal(chat, &said); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(chat, &said))
 	for _, c := range []struct {
 		flags  string
 		people bool
@@ -143,9 +77,7 @@ func TestSupportChatStaysUsable(t *testing.T) {
 		}
 		for _, m := range said {
 			text, err := json.Marshal(m.Content)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if c.people && m.Role == "user" && !strings.Contains(out, string(text)) {
 				t.Errorf("%s: a person's message is gone: %s", c.flags, text)
 			}
@@ -171,9 +103,7 @@ func TestBudgetsAreMet(t *testing.T) {
 func filteredBy(t *testing.T, list any, flags ...string) (messages []string, report form.FilterReport) {
 	t.Helper()
 	input, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out := ran(t, input, append([]string{"compact", "--no-archive", "--json", "--format", "messages", "-q"}, append(flags, "-")...)...)
 	var all []json.RawMessage
 	if err := json.Unmarshal(out, &report); err != nil || json.Unmarshal(report.Messages, &all) != nil {
@@ -209,9 +139,7 @@ func TestWhatGivesWay(t *testing.T) {
 	for ratio, want := range map[string]string{".99": "c", ".75": "cr", ".60": "crd", ".40": "crda", ".15": "pcrda"} {
 		messages, report := filteredBy(t, work(), "--ratio", ratio, "--keep-recent", "1")
 		share, err := strconv.ParseFloat(ratio, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if float64(report.Tokens) > share*float64(report.Original) {
 			t.Errorf("%s: %d tokens of %d", ratio, report.Tokens, report.Original)
 		}
@@ -241,9 +169,7 @@ func TestWhatGivesWay(t *testing.T) {
 		}
 	}
 	input, err := json.Marshal(work())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, flags := range [][]string{{"--ratio", ".6", "--max-tokens", "900"}, {"--ratio", "1.5"}, {"--ratio", "0"}} {
 		if _, code, _ := piped(t.TempDir(), input, append([]string{"compact", "--no-archive", "--format", "messages", "-"}, flags...)...); code != 2 {
 			t.Errorf("%v: exit %d", flags, code)
@@ -261,9 +187,7 @@ func TestWhatGivesWay(t *testing.T) {
 // beginning stays. A secret keeps words whole, what only looks like one does not.
 func TestOldOutputsOfAList(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(config, []byte("[compaction]\nlarge_output_tokens = 12000\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, config, "[compaction]\nlarge_output_tokens = 12000\n")
 	data := func(n int) string { return `{"rows": [` + strings.Repeat(`{"id": 1, "name": "row"},`, n) + "{}]}" }
 	var list []any
 	for _, n := range []int{100, 10, 500, 101} {
@@ -292,9 +216,7 @@ func TestOldOutputsOfAList(t *testing.T) {
 // TestRatioOfACompanion: a companion has at most the share of the session's characters, and uses it.
 func TestRatioOfACompanion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "talk.jsonl")
-	if err := os.WriteFile(path, muchTalk(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, muchTalk(), 0o600))
 	for ratio, share := range map[string]float64{".2": .2, ".45": .45} {
 		var made struct {
 			Original  float64 `json:"original_tokens"`
@@ -340,9 +262,7 @@ func TestFilterAsksTheSummarizer(t *testing.T) {
 		map[string]any{"id": "a", "role": "assistant", "content": strings.Repeat(walk, 9)},
 		map[string]any{"id": "b", "role": "assistant", "content": strings.Repeat(walk, 9) + "We set DB_PASSWORD=" + listPassword + " there. " + strings.Repeat(walk, 9)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for flag, want := range map[string]bool{"--keep-recent=0": true, "--no-archive": false} {
 		out, code, talk := piped(home, list, "compact", "--config", config, "--format", "messages", "-q", "--keep-recent", "0", flag, "-")
 		if code != 0 || bytes.Contains(out, []byte("summary: The model says so.")) != want || !bytes.Contains(out, []byte("summary: ")) {

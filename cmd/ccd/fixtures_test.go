@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // fixture is a home that the first test that needs it makes. It stays in memory, and each test gets a copy.
@@ -59,19 +61,11 @@ func (f *fixture) copy(t *testing.T) (home string) {
 	return home
 }
 
+var must, read, put = testkit.Must, testkit.Read, testkit.Put
+
 func configure(t *testing.T, home, text string) {
 	t.Helper()
 	put(t, filepath.Join(home, ".config", "ccd", "config.toml"), text)
-}
-
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 const aLine = `{"type":"user","message":{"role":"user","content":"Weigh the parcels."},"uuid":"u1","timestamp":"2026-03-01T09:00:00.000Z","sessionId":"s"}` + "\n"
@@ -82,3 +76,9 @@ func transcriptPath(home string, n int) string {
 
 // id returns the session ID of a transcript.
 func id(path string) string { return strings.TrimSuffix(filepath.Base(path), ".jsonl") }
+
+// ledger is a session that its agent compacted.
+func ledger(t *testing.T) string {
+	t.Helper()
+	return string(read(t, "story/ledger.jsonl")) + string(read(t, "story/compaction.jsonl"))
+}

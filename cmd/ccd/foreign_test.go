@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"maps"
 	"os"
@@ -51,9 +49,7 @@ func TestUnknownInputIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
 			file := filepath.Join(home, "input.jsonl")
-			if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			put(t, file, c.content)
 			for _, args := range []string{"compact FILE", "compact --no-archive FILE", "compact --dry-run FILE", "compact -", "compact --no-archive --format messages -"} {
 				code, out, said := ccdIn(home, c.content, strings.Fields(strings.ReplaceAll(args, "FILE", file))...)
 				if strings.Contains(args, "messages") && slices.Contains(lists, name) { // the filter accepts these as lists
@@ -80,21 +76,15 @@ func TestUnknownInputIsRefused(t *testing.T) {
 func TestForeignFileBelowARoot(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "projects", "-src-mill")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o700))
 	sessions := map[string]string{
 		"11111111-2222-4333-8444-555555555555": strings.Repeat(`{"type":"later_kind","sessionId":"s","message":{"role":"user","content":[{"type":"text","text":"`+strings.Repeat("sack ", 2000)+`"}]}}`+"\n", 40),
 		"22222222-2222-4333-8444-555555555555": claudeSession("claude-sonnet-4-5", "150000", nil), // the control
 	}
 	for id, content := range sessions {
-		if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, filepath.Join(dir, id+".jsonl"), content)
 	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatalf("run: exit %d, %s", code, said)
-	}
+	once(t, home)
 	for id, content := range sessions {
 		foreign := id[0] == '1'
 		if code, out, said := ccdIn(home, "", "restore", "--session", id); code != words.ExitDone || out != content {
@@ -117,11 +107,4 @@ func TestForeignFileBelowARoot(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &report); err != nil || report.Foreign != 1 || report.Companions != 1 {
 		t.Errorf("status: %d not understood, %d companions, %v", report.Foreign, report.Companions, err)
 	}
-}
-
-// ccdIn runs a command in a home.
-func ccdIn(home, in string, args ...string) (code int, out, said string) {
-	var stdout, stderr bytes.Buffer
-	code = run(context.Background(), args, std(strings.NewReader(in), &stdout, &stderr), []string{"HOME=" + home, "USERPROFILE=" + home})
-	return code, stdout.String(), stderr.String()
 }

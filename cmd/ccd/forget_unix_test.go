@@ -48,13 +48,6 @@ func leakedHome(t *testing.T) (home string) {
 	return home
 }
 
-func once(t *testing.T, home string) {
-	t.Helper()
-	if _, talk, code := outputs(t, home, "run", "--once"); code != words.ExitDone {
-		t.Fatal(talk)
-	}
-}
-
 // leaks returns where the key shows: in the outputs of commands, and in ccd's own files and companions.
 func leaks(t *testing.T, home string) (all []string) {
 	t.Helper()
@@ -83,12 +76,8 @@ func TestForgetMatch(t *testing.T) {
 	t.Parallel()
 	home := leakedHome(t)
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	if _, talk, code := outputs(t, home, "archive", "backup", backup); code != words.ExitDone {
-		t.Fatal(talk)
-	}
-	if out, talk, code := outputs(t, home, "label", "00000000-0000-4000-8000-000000000002", "--name", "about "+leaked, "--tag", leaked, "--tag", "kept"); code != words.ExitDone {
-		t.Fatalf("label: %d\n%s%s", code, out, talk)
-	}
+	done(t, home, "archive", "backup", backup)
+	done(t, home, "label", "00000000-0000-4000-8000-000000000002", "--name", "about "+leaked, "--tag", leaked, "--tag", "kept")
 	if got := leaks(t, home); len(got) < 8 { // the control
 		t.Fatalf("before: %q", got)
 	}
@@ -105,10 +94,7 @@ func TestForgetMatch(t *testing.T) {
 		t.Fatalf("pages before: %q", got)
 	}
 	id := "" // that the companion names
-	companion, err := os.ReadFile(strings.TrimSuffix(transcriptPath(home, 0), ".jsonl") + ".ccd.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	companion := read(t, strings.TrimSuffix(transcriptPath(home, 0), ".jsonl")+".ccd.md")
 	for _, named := range mark.IDs(string(companion)) {
 		if out, _, _ := outputs(t, home, "restore", string(named)); bytes.Contains(out, []byte(leaked)) {
 			id = string(named)
@@ -132,9 +118,7 @@ func TestForgetMatch(t *testing.T) {
 		if got := leaks(t, home); len(got) > 0 {
 			t.Errorf("%s: %q", when, got)
 		}
-		if out, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
-			t.Errorf("%s: verify: %d\n%s%s", when, code, out, talk)
-		}
+		done(t, home, "archive", "verify")
 	}
 	clean("after forget")
 	if got := shown(); len(got) > 0 {
@@ -156,10 +140,7 @@ func TestForgetMatch(t *testing.T) {
 	// The transcripts still have it, and go on.
 	once(t, home)
 	clean("after a scan")
-	text, err := os.ReadFile(transcriptPath(home, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := read(t, transcriptPath(home, 0))
 	put(t, transcriptPath(home, 0), string(text)+leakLine(3, "goes on"))
 	once(t, home)
 	clean("after an append")
@@ -170,10 +151,7 @@ func TestForgetMatch(t *testing.T) {
 	}
 	clean("after an import")
 	archive := filepath.Join(home, ".local/state/ccd/archive.db")
-	raw, err := os.ReadFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := read(t, archive)
 	put(t, archive, string(raw[:len(raw)/2]))
 	if out, talk, code := outputs(t, home, "doctor", "--fix"); code == words.ExitUsage {
 		t.Errorf("doctor --fix: %d\n%s%s", code, out, talk)
@@ -215,9 +193,7 @@ func TestForgetSession(t *testing.T) {
 	if _, err := os.Stat(strings.TrimSuffix(transcriptPath(home, 1), ".jsonl") + ".ccd.md"); err == nil {
 		t.Error("the companion is still there")
 	}
-	if out, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
-		t.Errorf("verify: %d\n%s%s", code, out, talk)
-	}
+	done(t, home, "archive", "verify")
 }
 
 func TestForgetOriginal(t *testing.T) {
@@ -236,9 +212,7 @@ func TestForgetOriginal(t *testing.T) {
 	if out, talk, code := outputs(t, home, "archive", "forget", "--dry-run", "zzzz"); code != words.ExitNotFound {
 		t.Errorf("by the beginning of no ID: %d\n%s%s", code, out, talk)
 	}
-	if out, talk, code := outputs(t, home, "archive", "forget", "--yes", id+"#"+record); code != words.ExitDone {
-		t.Fatalf("%d\n%s%s", code, out, talk)
-	}
+	done(t, home, "archive", "forget", "--yes", id+"#"+record)
 	out, _, code := outputs(t, home, "restore", "--session", id)
 	if lines := strings.Split(string(out), "\n"); code != words.ExitDone || strings.Contains(lines[30], "deploy") || !strings.Contains(lines[31], leaked) || !json.Valid([]byte(lines[30])) {
 		t.Errorf("%d\n%s", code, lines[30])
@@ -262,19 +236,13 @@ func TestForgetEscaped(t *testing.T) {
 	for _, form := range data.EscapedForms(text)[1:] {
 		fmt.Fprintf(&all, `{"type":"user","message":{"role":"user","content":"%s"},"uuid":"u","timestamp":"2026-03-01T09:00:00.000Z","sessionId":"s"}`+"\n", form)
 	}
-	for _, form := range []string{`pa\/th <b>\"q\"<\/b> it's Ünï 🙂+1`, `pa/th \u003Cb\u003E\u0022q\u0022\u003C/b\u003E it\u0027s \u00DCn\u00EF \uD83D\uDE42\u002B1`, `pa/th \u003cb\u003e\"q\"\u003c/b\u003e it's Ünï 🙂+1`} {
-		if !strings.Contains(all.String(), form) {
-			t.Errorf("%s is missing", form)
-		}
-	}
+	wants(t, all.String(), []string{`pa\/th <b>\"q\"<\/b> it's Ünï 🙂+1`, `pa/th \u003Cb\u003E\u0022q\u0022\u003C/b\u003E it\u0027s \u00DCn\u00EF \uD83D\uDE42\u002B1`, `pa/th \u003cb\u003e\"q\"\u003c/b\u003e it's Ünï 🙂+1`})
 	put(t, transcriptPath(home, 0), all.String())
 	once(t, home)
 	if out, _, _ := outputs(t, home, "search", "Ünï"); !bytes.Contains(out, []byte("Ünï")) {
 		t.Fatalf("before: %s", out)
 	}
-	if _, talk, code := outputs(t, home, "archive", "forget", "--yes", "--match", text); code != words.ExitDone {
-		t.Fatal(talk)
-	}
+	done(t, home, "archive", "forget", "--yes", "--match", text)
 	if out, _, code := outputs(t, home, "restore", "--session", "latest"); code != words.ExitDone || bytes.Contains(out, []byte("pa")) || !bytes.Contains(out, []byte("****")) {
 		t.Errorf("%d\n%s", code, out)
 	}
@@ -284,10 +252,7 @@ func TestForgetEscaped(t *testing.T) {
 func TestForgetOfADamagedArchive(t *testing.T) {
 	t.Parallel()
 	home, archive, texts := damagedHome(t)
-	before, err := os.ReadFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := read(t, archive)
 	for _, line := range [][]string{{"archive", "forget", "--yes", "--match", "parcels"}, {"archive", "gc", "--yes"}} {
 		if _, talk, code := outputs(t, home, line...); code != words.ExitDamage || !strings.Contains(talk, "doctor --fix") {
 			t.Errorf("%q: %d\n%s", line, code, talk)
@@ -296,15 +261,11 @@ func TestForgetOfADamagedArchive(t *testing.T) {
 	if after, err := os.ReadFile(archive); err != nil || !bytes.Equal(before, after) {
 		t.Error("the damaged archive was changed")
 	}
-	if _, talk, code := outputs(t, home, "doctor", "--fix"); code != words.ExitDone {
-		t.Error(talk)
-	}
+	done(t, home, "doctor", "--fix")
 	if n := exactSessions(t, home, texts); n != len(texts) {
 		t.Errorf("%d of %d sessions are exact", n, len(texts))
 	}
-	if _, talk, code := outputs(t, home, "archive", "forget", "--yes", "--match", "parcels"); code != words.ExitDone {
-		t.Error(talk)
-	}
+	done(t, home, "archive", "forget", "--yes", "--match", "parcels")
 }
 
 func TestGC(t *testing.T) {
@@ -312,9 +273,7 @@ func TestGC(t *testing.T) {
 	home := leakedHome(t)
 	configure(t, home, "[trigger]\nthreshold = 1000000\n[companion]\nkeep_after_purge = \"1ms\"\n")
 	once(t, home)
-	if _, talk, code := outputs(t, home, "label", "--pin", "00000000-0000-4000-8000-000000000002"); code != words.ExitDone {
-		t.Fatal(talk)
-	}
+	done(t, home, "label", "--pin", "00000000-0000-4000-8000-000000000002")
 	type plan struct {
 		Sessions []struct {
 			ID string `json:"id"`
@@ -336,9 +295,7 @@ func TestGC(t *testing.T) {
 		t.Errorf("transcripts exist: %+v", p)
 	}
 	for n := range 3 {
-		if err := os.Remove(transcriptPath(home, n)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(transcriptPath(home, n)))
 	}
 	once(t, home)
 	if p := gc("--dry-run"); len(p.Sessions) > 0 { // they have just gone
@@ -357,9 +314,7 @@ func TestGC(t *testing.T) {
 	if p := gc("--yes"); len(p.Sessions) != 2 || p.After > p.Before {
 		t.Errorf("%+v", p)
 	}
-	if out, talk, code := outputs(t, home, "archive", "verify"); code != words.ExitDone {
-		t.Errorf("verify: %d\n%s%s", code, out, talk)
-	}
+	done(t, home, "archive", "verify")
 	want := strings.Repeat(aLine, 30)
 	if out, _, code := outputs(t, home, "restore", "--session", "00000000-0000-4000-8000-000000000002"); code != words.ExitDone || string(out) != want {
 		t.Errorf("the pinned session: %d, %s", code, humanize.Bytes(uint64(len(out))))

@@ -51,9 +51,7 @@ func textBlock(text string) object { return object{"type": "text", "text": text}
 func (h *harness) flush(part float64) {
 	h.Helper()
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(true))
-	if err != nil {
-		h.Fatal(err)
-	}
+	must(h, err)
 	frame := e.EncodeAll([]byte(h.batch.String()), nil)
 	h.batch.Reset()
 	put(h.T, h.path(), string(h.written)+string(frame[:int(part*float64(len(frame)))]))
@@ -107,9 +105,7 @@ func TestHarness(t *testing.T) {
 	w.shows("doctor", w.prints("doctor"), "whale/song (1)", "!could not be read")
 
 	// The file of an earlier format beside it says nothing new.
-	if err := os.WriteFile(strings.Replace(h.path(), ".v4", "", 1), h.written[:len(h.written)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(strings.Replace(h.path(), ".v4", "", 1), h.written[:len(h.written)/2], 0o600))
 	w.once()
 	w.shows("latest", w.ccd("show", "latest"), "And the terns?")
 	w.shows("doctor", w.prints("doctor"), "all transcripts are archived")
@@ -122,10 +118,7 @@ func TestHarness(t *testing.T) {
 // TestExports: what `opencode export` prints is read where a person put it, and each export is the session's newest state.
 func TestExports(t *testing.T) {
 	w := newWorld(t)
-	text, err := os.ReadFile("../../internal/agent/registry/testdata/story/opencode.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := read(t, "../../internal/agent/registry/testdata/story/opencode.json")
 	path := filepath.Join(w.home, ".local/share/opencode/export/ses_1.json")
 	whole := strings.ReplaceAll(string(text), "/home/ada/shop", w.dir)
 	last := strings.LastIndex(whole, ",\n    {\n      \"info\"")

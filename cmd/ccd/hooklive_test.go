@@ -26,9 +26,7 @@ func rowsOf(t *testing.T, data []byte) (rows []hook.Row) {
 			Type, Subtype string
 			Message       struct{ Content json.RawMessage }
 		}
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(line, &r))
 		if r.Subtype == "compact_boundary" {
 			rows = nil
 		}
@@ -46,9 +44,7 @@ func rowsOf(t *testing.T, data []byte) (rows []hook.Row) {
 			Call                 string          `json:"tool_use_id"`
 			Content              json.RawMessage `json:"content"`
 		}
-		if err := json.Unmarshal(r.Message.Content, &blocks); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(r.Message.Content, &blocks))
 		for _, b := range blocks {
 			row := hook.Row{Role: r.Type, Text: b.Text, Calls: []hook.Use{}}
 			switch b.Type {
@@ -84,13 +80,9 @@ func (p hookPlace) compacts(event map[string]any, args ...string) (l answered, o
 		all[k] = v
 	}
 	in, err := json.Marshal(all)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, err)
 	out := p.ccd(words.ExitDone, string(in), append([]string{"hook", "SessionCompact", "--agent", "claude-code"}, args...)...)
-	if err := json.Unmarshal([]byte(out), &l); err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, json.Unmarshal([]byte(out), &l))
 	sound(p.t, l.Messages)
 	return l, l.Why == ""
 }
@@ -293,9 +285,7 @@ func TestAForkKeepsItsPast(t *testing.T) {
 	data := regexp.MustCompile(`"sessionId":"[^"]+"`).ReplaceAll(w.buf.Bytes()[at:], []byte(`"sessionId":"`+fork+`"`))
 	w.human("Paint the crane.")
 	for path, text := range map[string][]byte{p.path: w.buf.Bytes(), filepath.Join(filepath.Dir(p.path), fork+".jsonl"): data} {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, path, string(text))
 	}
 	p.ccd(words.ExitDone, "", "run", "--once")
 	p.path = filepath.Join(filepath.Dir(p.path), fork+".jsonl")
@@ -365,9 +355,7 @@ func TestWhenACompactionIsNotAnswered(t *testing.T) {
 		t.Error("an answer after the deadline")
 	}
 	config := filepath.Join(p.home, "live.toml")
-	if err := os.WriteFile(config, []byte("[live]\ncompaction = false\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, config, "[live]\ncompaction = false\n")
 	if _, ok := p.compacts(map[string]any{"messages": rows}, "--config", config); ok {
 		t.Error("an answer though live.compaction is false")
 	}

@@ -22,18 +22,12 @@ func TestHooksDoNotWaitForTheArchive(t *testing.T) {
 	env := []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state")}
 	const id = "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
 	path := filepath.Join(home, ".claude", "projects", "-home-you-ledger", id+".jsonl")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, bytes.Join(newStory().lines, nil), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, bytes.Join(newStory().lines, nil), 0o600))
 	ask := func(event, source, within string) string {
 		t.Helper()
 		in, err := json.Marshal(map[string]string{"session_id": id, "transcript_path": path, "source": source})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var out, talk bytes.Buffer
 		code := run(context.Background(), []string{"hook", event, "--within", within}, std(bytes.NewReader(in), &out, &talk), env)
 		if code != words.ExitDone || talk.Len() > 0 {
@@ -46,13 +40,9 @@ func TestHooksDoNotWaitForTheArchive(t *testing.T) {
 	}
 	for _, name := range []string{"archive.lock", "archive.db"} {
 		f, err := os.OpenFile(filepath.Join(home, "state", "ccd", name), os.O_RDWR, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer f.Close()
-		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 	}
 	if out := ask("SessionStart", "compact", "1m"); !strings.Contains(out, "## Handover") {
 		t.Errorf("after a compaction: %q", out)

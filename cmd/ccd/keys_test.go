@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -12,42 +13,65 @@ import (
 	"ccd/internal/words"
 )
 
-// compactionKeys are values of the keys of [compaction], each with what shows it.
-var compactionKeys = map[string]struct {
+// shownKeys are values of keys, each with what shows it.
+var shownKeys = map[string]struct {
 	value string
 	shown func(t *testing.T, config string) string // what ccd prints with a configuration
 }{
-	"file_age":            {`"1m"`, agedText},
-	"talk_age":            {`"1m"`, agedText},
-	"classes":             {"[100, 100, 100]", longEvents},
-	"dedup":               {"false", filteredList},
-	"near_dedup":          {"true", filteredList},
-	"contradictions":      {"true", filteredList},
-	"keep_importance":     {"0.1", filteredList},
-	"long_cap":            {`"log"`, longText},
-	"microcompact_tokens": {"6000", liveMessages},
-	"large_output_tokens": {"400000", demotedOutput},
+	"compaction.file_age":            {`"1m"`, agedText},
+	"compaction.talk_age":            {`"1m"`, agedText},
+	"compaction.classes":             {"[100, 100, 100]", longEvents},
+	"compaction.dedup":               {"false", filteredList},
+	"compaction.near_dedup":          {"true", filteredList},
+	"compaction.contradictions":      {"true", filteredList},
+	"compaction.keep_importance":     {"0.1", filteredList},
+	"compaction.long_cap":            {`"log"`, longText},
+	"compaction.microcompact_tokens": {"6000", liveMessages},
+	"compaction.large_output_tokens": {"400000", demotedOutput},
+	"companion.max_tokens":           {"8000", wholeText},
+	"live.verbatim":                  {`"30%"`, liveMessages},
+	"live.text":                      {`"ladder"`, liveMessages},
+	"live.target":                    {`"20%"`, liveMessages},
+	"live.restore_files":             {"3", liveMessages},
+	"trigger.min_savings":            {"9000000", firstPass},
+	"summarizer.command":             {`["false"]`, firstPass},
 }
 
-// TestEveryCompactionKeyShows: with each key of [compaction] ccd gives another result than without it.
-func TestEveryCompactionKeyShows(t *testing.T) {
-	for key := range exampleKeys(t) {
-		name, ok := strings.CutPrefix(key, "compaction.")
-		if !ok {
+// engineRow matches a row of the table of rules in docs/ENGINE.md: what is tried, and the command that shows it.
+var engineRow = regexp.MustCompile("\\| `([a-z_.]+) = [^`]+` \\| `ccd [^`]+` \\|\n")
+
+// TestEveryKeyShows: with each key of [compaction], and of the rules in docs/ENGINE.md, ccd gives another result than without it.
+func TestEveryKeyShows(t *testing.T) {
+	keys := exampleKeys(t)
+	for _, row := range engineRow.FindAllStringSubmatch(string(read(t, "../../docs/ENGINE.md")), -1) {
+		keys[row[1]] = "compaction."
+	}
+	for key := range keys {
+		if !strings.HasPrefix(key, "compaction.") && keys[key] != "compaction." {
 			continue
 		}
-		t.Run(name, func(t *testing.T) {
+		t.Run(key, func(t *testing.T) {
 			t.Parallel()
-			c, ok := compactionKeys[name]
+			c, ok := shownKeys[key]
 			if !ok {
 				t.Fatal("no test shows what the key changes")
 			}
-			without := "[compaction]\n"
-			if a, b := c.shown(t, without), c.shown(t, without+name+" = "+c.value+"\n"); a == b {
-				t.Errorf("%s = %s changes nothing:\n%.3000s", name, c.value, a)
+			section, name, _ := strings.Cut(key, ".")
+			without := "[" + section + "]\n"
+			if a, b := c.shown(t, without), c.shown(t, without+name+" = "+c.value+"\n"); a == b || a == "" {
+				t.Errorf("%s = %s changes nothing:\n%.3000s", key, c.value, a)
 			}
 		})
 	}
+}
+
+// firstPass says what a pass over a session has made, and what its summarizer did.
+func firstPass(t *testing.T, config string) string {
+	t.Helper()
+	p := configured(t, newHookPlace(t, muchTalk()), config)
+	made := p.ccd(words.ExitDone, "", "run", "--once")
+	totals := p.ccd(words.ExitDone, "", "status", "--totals")
+	return made + regexp.MustCompile(`(?m)^summarizer.*`).FindString(totals) // the rest has times
 }
 
 // configured returns a home with a configuration.
@@ -72,13 +96,20 @@ func longText(t *testing.T, config string) string {
 	return filtered(t, config, []map[string]any{{"role": "user", "content": "Go on."}, {"role": "assistant", "content": prose(1, 200)}, {"role": "user", "content": "Thanks."}}, "--keep-recent", "0")
 }
 
+// wholeText compacts it in the room that the configuration gives.
+func wholeText(t *testing.T, config string) string { return agedEvents(t, config, 5) }
+
 // agedText compacts a session of some hours in little room.
-func agedText(t *testing.T, config string) string { return agedEvents(t, config, 5, "8000") }
+func agedText(t *testing.T, config string) string {
+	return agedEvents(t, config, 5, "--max-tokens", "8000")
+}
 
 // longEvents does so with longer answers.
-func longEvents(t *testing.T, config string) string { return agedEvents(t, config, 40, "30000") }
+func longEvents(t *testing.T, config string) string {
+	return agedEvents(t, config, 40, "--max-tokens", "30000")
+}
 
-func agedEvents(t *testing.T, config string, sentences int, room string) string {
+func agedEvents(t *testing.T, config string, sentences int, room ...string) string {
 	t.Helper()
 	w := workday{at: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
 	w.human("Read the berths and say what is in them.")
@@ -88,7 +119,7 @@ func agedEvents(t *testing.T, config string, sentences int, room string) string 
 		w.read(fmt.Sprintf("b%d.txt", n), strings.ReplaceAll(prose(n, 12), ". ", ".\n"))
 	}
 	p := configured(t, newHookPlace(t, w.buf.Bytes()), config)
-	companion := p.ccd(words.ExitDone, w.buf.String(), "compact", "--no-archive", "--stdout", "--max-tokens", room, "-")
+	companion := p.ccd(words.ExitDone, w.buf.String(), append([]string{"compact", "--no-archive", "--stdout", "-"}, room...)...)
 	_, text, _ := strings.Cut(companion, "\n## ") // the front has a hash of the options
 	return text
 }
@@ -97,9 +128,7 @@ func agedEvents(t *testing.T, config string, sentences int, room string) string 
 func filtered(t *testing.T, config string, list []map[string]any, args ...string) string {
 	t.Helper()
 	in, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := configured(t, newHookPlace(t, nil), config)
 	return p.ccd(words.ExitDone, string(in), append([]string{"compact", "--format", "messages", "-"}, args...)...)
 }
@@ -137,6 +166,7 @@ func filteredList(t *testing.T, config string) string {
 func liveMessages(t *testing.T, config string) string {
 	t.Helper()
 	w := newTides(30)
+	w.read("b.txt", strings.ReplaceAll(prose(1, 12), ". ", ".\n"))
 	for n := range 14 {
 		w.bash(fmt.Sprintf("cat great%d.log", n), fmt.Sprintf("log %d\n%s", n, strings.Repeat("a line of the great log\n", 60)))
 		w.say(fmt.Sprintf("Log %d is read.", n))
@@ -147,7 +177,7 @@ func liveMessages(t *testing.T, config string) string {
 		t.Fatal("no answer")
 	}
 	var b strings.Builder
-	for _, m := range l.Messages[1:] {
+	for _, m := range l.Messages {
 		fmt.Fprintf(&b, "%+v\n", m)
 	}
 	return b.String()
@@ -161,9 +191,7 @@ func demotedOutput(t *testing.T, config string) string {
 		"session_id": hooked, "transcript_path": p.path, "cwd": "/home/me/harbour", "tool_name": "Bash",
 		"tool_input": map[string]any{"command": "make"}, "content": strings.Repeat("a line of the build\n", 4000),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out, talk bytes.Buffer
 	env := []string{"HOME=" + p.home, "USERPROFILE=" + p.home}
 	run(context.Background(), []string{"hook", "ToolResult", "--agent", "claude-code", "--within", "1m"}, std(bytes.NewReader(in), &out, &talk), env)

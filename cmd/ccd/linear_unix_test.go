@@ -45,9 +45,7 @@ func TestExportOfEmptyRecords(t *testing.T) {
 	home := t.TempDir()
 	env := []string{"HOME=" + home, "USERPROFILE=" + home}
 	put(t, transcriptPath(home, 1), string(line("user", "please do it", 0))+strings.Repeat("{}\n", 8000)+string(line("user", "the last request", 1)))
-	if _, code := inProcess(t, env, "run", "--once", "-q"); code != 0 {
-		t.Fatalf("run: exit %d", code)
-	}
+	doneIn(t, env, "run", "--once", "-q")
 	done := make(chan string, 1)
 	go func() {
 		out, _ := inProcess(t, env, "export", id(transcriptPath(home, 1)))

@@ -32,9 +32,7 @@ func TestLoopback(t *testing.T) {
 		c.Env = append(os.Environ(), "HOME="+w.home, "USERPROFILE="+w.home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "CCD_CONFIG=")
 		c.Stdin = strings.NewReader(in)
 		out, err := c.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(out)
 	}
 	settings := filepath.Join(w.home, ".qwen", "settings.json")
@@ -46,13 +44,8 @@ func TestLoopback(t *testing.T) {
 			HookSpecificOutput struct{ AdditionalContext string }
 		}
 		out := program(string(event), "hook", "SessionCompact", "--agent", "qwen-code")
-		if err := json.Unmarshal([]byte(out), &answer); err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(settings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(out), &answer))
+		text := read(t, settings)
 		return answer.HookSpecificOutput.AdditionalContext, address.FindString(string(text))
 	}
 
@@ -62,23 +55,16 @@ func TestLoopback(t *testing.T) {
 	}
 	put(t, filepath.Join(w.home, ".config", "ccd", "config.toml"), "[live]\nclients = [\"qwen\"]\n")
 	program("", "agents", "install", "qwen")
-	before, err := os.ReadFile(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := read(t, settings)
 	mark, url := compacts()
 	ask := func(url, mark string) (int, string) {
 		t.Helper()
 		body := fmt.Sprintf(`{"model":"ccd","stream":true,"messages":[{"role":"system","content":"Summarize. %s"}]}`, mark)
 		got, err := http.Post(url+"/chat/completions", "application/json", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer got.Body.Close()
 		text, err := io.ReadAll(got.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return got.StatusCode, string(text)
 	}
 	if code, _ := ask(url[:len(url)-1], mark); code != http.StatusUnauthorized {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // TestMain makes this binary the program where it is started as ccd, and puts it under that name in PATH. It is no symlink,
@@ -102,7 +104,7 @@ func TestScript(t *testing.T) {
 			}
 			return os.Geteuid() == 0, nil
 		},
-		Cmds: commands,
+		Cmds: commands(),
 	})
 }
 
@@ -167,17 +169,12 @@ func environment(ts *testscript.TestScript) []string {
 	return slices.Compact(vars)
 }
 
-// ccdCommand returns the test binary as ccd, with a home.
+// ccdCommand returns the program, with a home.
 func ccdCommand(t *testing.T, home string, args ...string) *exec.Cmd {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	c := exec.CommandContext(ctx, exe, args...)
-	c.Args[0] = "ccd"
+	c := exec.CommandContext(ctx, programPath, args...)
 	c.Env = []string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "PAGER=cat", "GORACE=atexit_sleep_ms=0"}
 	return c
 }
@@ -188,3 +185,92 @@ func run(ctx context.Context, args []string, s cli.Std, env []string) int {
 }
 
 func std(in io.Reader, out, talk io.Writer) cli.Std { return cli.Std{In: in, Out: out, Err: talk} }
+
+// ended is what a command did.
+type ended struct {
+	code     int
+	out, err string
+}
+
+// asked runs a command in this process.
+func asked(ctx context.Context, env []string, in string, args ...string) ended {
+	var out, talk bytes.Buffer
+	code := run(ctx, append([]string{}, args...), std(strings.NewReader(in), &out, &talk), env) // cobra takes those of the process for nil
+	return ended{code, out.String(), talk.String()}
+}
+
+func homeEnv(home string) []string { return []string{"HOME=" + home, "USERPROFILE=" + home} }
+
+func withPath(env []string) []string { return append(env, "PATH="+os.Getenv("PATH")) }
+
+// ccdAt is asked as in a directory, with some variables beside those of a usual environment. The first value of a variable counts.
+func ccdAt(t *testing.T, home, dir, stdin string, vars []string, args ...string) ended {
+	t.Helper()
+	var out, errs bytes.Buffer
+	a := newApp(std(strings.NewReader(stdin), &out, &errs), account.Env{Vars: append(vars, withPath(homeEnv(home))...), Dir: dir, Program: programPath})
+	code := a.Execute(t.Context(), append([]string{}, args...))
+	return ended{code, out.String(), errs.String()}
+}
+
+// doneIn runs a command that must succeed, and returns its stdout.
+func doneIn(t testing.TB, env []string, args ...string) string {
+	t.Helper()
+	r := asked(t.Context(), env, "", args...)
+	if r.code != words.ExitDone {
+		t.Fatalf("ccd %q: exit %d: %s%s", args, r.code, r.out, r.err)
+	}
+	return r.out
+}
+
+func done(t testing.TB, home string, args ...string) string {
+	t.Helper()
+	return doneIn(t, homeEnv(home), args...)
+}
+
+// once brings all of a home up to date.
+func once(t testing.TB, home string) { t.Helper(); done(t, home, "run", "--once", "-q") }
+
+// command runs ccd with triggers that fire at once.
+func command(t *testing.T, home string, args ...string) []byte {
+	t.Helper()
+	return commandIn(t, home, []string{"CCD_TRIGGER_THRESHOLD=1", "CCD_TRIGGER_MIN_SAVINGS=0"}, args...)
+}
+
+func commandIn(t *testing.T, home string, env []string, args ...string) []byte {
+	t.Helper()
+	return []byte(doneIn(t, append(withPath(homeEnv(home)), env...), args...))
+}
+
+func ccdIn(home, in string, args ...string) (code int, out, said string) {
+	r := asked(context.Background(), homeEnv(home), in, args...)
+	return r.code, r.out, r.err
+}
+
+func outputs(t *testing.T, home string, args ...string) (stdout []byte, stderr string, code int) {
+	r := asked(t.Context(), homeEnv(home), "", args...)
+	return []byte(r.out), r.err, r.code
+}
+
+func inProcess(t *testing.T, env []string, args ...string) (stdout []byte, code int) {
+	t.Helper()
+	r := asked(t.Context(), env, "", args...)
+	if r.code != words.ExitDone {
+		t.Logf("%q: %s", args, r.err)
+	}
+	return []byte(r.out), r.code
+}
+
+func piped(home string, input []byte, args ...string) (out []byte, code int, talk string) {
+	r := asked(context.Background(), withPath(homeEnv(home)), string(input), args...)
+	return []byte(r.out), r.code, r.err
+}
+
+// ran runs a command with input in a new home and returns its output.
+func ran(t *testing.T, input []byte, args ...string) []byte {
+	t.Helper()
+	out, code, talk := piped(t.TempDir(), input, args...)
+	if code != 0 {
+		t.Fatalf("ccd %q exits %d: %s", args, code, talk)
+	}
+	return out
+}

@@ -14,44 +14,26 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/rogpeppe/go-internal/testscript"
 
 	"ccd/internal/testkit"
 )
-
-// cmdRPC calls one tool of the server and prints the answer: `rpc TOOL ARGUMENTS`.
-func cmdRPC(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: rpc TOOL ARGUMENTS")
-	}
-	lines := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n" +
-		fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, args[0], args[1]) + "\n"
-	ts.Check(os.WriteFile(ts.MkAbs("rpc.jsonl"), []byte(lines), 0o600))
-	cmdCCD(ts, false, []string{"mcp", "<rpc.jsonl"})
-}
 
 // agentHome makes a home with one archived session of this directory. Result i of results is in record 2i+3.
 func agentHome(t *testing.T, results ...any) (env []string) {
 	t.Helper()
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "projects", "-src-ledger")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o700))
 	var text bytes.Buffer
 	n := 0
 	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	line := func(kind string, message any) {
 		n++
 		record, err := json.Marshal(map[string]any{
 			"type": kind, "uuid": fmt.Sprint("u", n), "timestamp": "2026-01-15T10:00:00.000Z", "cwd": here, "message": message,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text.Write(append(record, '\n'))
 	}
 	line("user", map[string]any{"role": "user", "content": "Look at all of it"})
@@ -62,24 +44,10 @@ func agentHome(t *testing.T, results ...any) (env []string) {
 		}})
 		line("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": r}}})
 	}
-	if err := os.WriteFile(filepath.Join(dir, "beefcafe-0000-4000-8000-000000000000.jsonl"), text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, filepath.Join(dir, "beefcafe-0000-4000-8000-000000000000.jsonl"), text.String())
 	env = []string{"HOME=" + home, "USERPROFILE=" + home}
-	if _, code := inProcess(t, env, "run", "--once", "-q"); code != 0 {
-		t.Fatalf("run --once: exit %d", code)
-	}
+	doneIn(t, env, "run", "--once", "-q")
 	return env
-}
-
-func inProcess(t *testing.T, env []string, args ...string) (stdout []byte, code int) {
-	t.Helper()
-	var out, talk bytes.Buffer
-	code = run(t.Context(), args, std(strings.NewReader(""), &out, &talk), env)
-	if code != 0 {
-		t.Logf("%q: %s", args, talk.String())
-	}
-	return out.Bytes(), code
 }
 
 // agentSession connects a client to `ccd mcp` in this process.
@@ -93,9 +61,7 @@ func agentSession(t *testing.T, env []string) *mcp.ClientSession {
 		_ = out.Close()
 	}()
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "x", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		_ = s.Close()
 		if code := <-ended; code != 0 {
@@ -182,9 +148,7 @@ func TestToolsReturnWhatCommandsPrint(t *testing.T) {
 	}
 	env := agentHome(t, results...)
 	s := agentSession(t, env)
-	if _, code := inProcess(t, env, "compact", "-q", "beefcafe"); code != 0 {
-		t.Fatalf("compact: exit %d", code)
-	}
+	doneIn(t, env, "compact", "-q", "beefcafe")
 	for _, c := range []struct {
 		tool    string
 		args    map[string]any
@@ -246,9 +210,7 @@ func TestRestoreForAnAgent(t *testing.T) {
 			seen := false
 			for _, args := range calls {
 				r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "restore", Arguments: args})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				var all strings.Builder
 				for _, c := range r.Content {
 					all.WriteString(c.(*mcp.TextContent).Text + "\n")
@@ -280,17 +242,7 @@ func TestToolsWorkBesideAWriter(t *testing.T) {
 	s := agentSession(t, env)
 	transcript := filepath.Join(strings.TrimPrefix(env[0], "HOME="), ".claude", "projects", "-src-ledger", "beefcafe-0000-4000-8000-000000000000.jsonl")
 	for i := range 5 {
-		f, err := os.OpenFile(transcript, os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = fmt.Fprintf(f, `{"type":"user","uuid":"w%d","timestamp":"2026-01-15T10:01:00.000Z","message":{"role":"user","content":"Go on %d"}}`+"\n", i, i)
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Append(t, transcript, fmt.Sprintf(`{"type":"user","uuid":"w%d","timestamp":"2026-01-15T10:01:00.000Z","message":{"role":"user","content":"Go on %d"}}`+"\n", i, i))
 		done := make(chan int)
 		go func() { _, code := inProcess(t, env, "run", "--once", "-q"); done <- code }()
 		if text, _, _ := givenBack(t, s, map[string]any{"id": "beefcafe#3"}); len(text) != 400_000 {

@@ -4,14 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"html"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"unicode/utf8"
+
+	"ccd/cmd/ccd/internal/table"
+	"ccd/internal/words"
 )
 
 // shown is a command in docs/picture.svg, or what somebody said. only selects lines of the output (nil: all).
@@ -45,14 +46,13 @@ func TestDocsPicture(t *testing.T) {
 	} {
 		var session []byte
 		for _, part := range parts {
-			b, err := os.ReadFile(part)
-			must(t, err)
+			b := read(t, part)
 			session = append(session, b...)
 		}
 		path = filepath.Join(home, path)
 		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		session = bytes.ReplaceAll(session, []byte(`"2026-`), []byte(`"2020-`))
-		must(t, os.WriteFile(path, session, 0o600))
+		put(t, path, string(session))
 	}
 	commandIn(t, home, nil, "run", "--once", "-q")
 	// The sessions are of 2020, which has the weekdays of 2026, so that their ages are dates on any day.
@@ -67,10 +67,25 @@ func TestDocsPicture(t *testing.T) {
 	golden(t, "../../docs/picture.svg", svg(pictureColumns, scenes))
 	for _, columns := range []int{80, 120} {
 		var all []string
+		fits(t, screen(uint16(columns), "status")+screen(uint16(columns), "status --totals"), columns)
 		for _, line := range screens {
-			all = append(all, shown{line: "ccd " + line}.text(screen(uint16(columns), line))...)
+			text := screen(uint16(columns), line)
+			if line != "show 5d2f7a1e" {
+				fits(t, text, columns)
+			}
+			all = append(all, shown{line: "ccd " + line}.text(text)...)
 		}
 		golden(t, fmt.Sprintf("../../docs/screens-%d.svg", columns), svg(columns, [][]string{all}))
+	}
+}
+
+// fits checks that no line is wider than the terminal.
+func fits(t *testing.T, screen string, columns int) {
+	t.Helper()
+	for line := range strings.SplitSeq(sgr.ReplaceAllString(screen, ""), "\n") {
+		if table.CellsOf(line) > columns {
+			t.Errorf("%d cells on a terminal of %d: %s", table.CellsOf(line), columns, line)
+		}
 	}
 }
 
@@ -97,21 +112,11 @@ func (s shown) text(screen string) []string {
 // onScreen returns what a command prints on a terminal.
 func onScreen(t *testing.T, home string, columns uint16, args []string) string {
 	t.Helper()
-	screen, program := terminalPair(t, columns, 60)
-	c := ccdCommand(t, home, args...)
-	c.Env = append(c.Env, "TZ=UTC", "PAGER=cat", "LC_ALL=C.UTF-8", "CCD_COMPANION_HOST=forge")
-	c.Stdin, c.Stdout, c.Stderr = program, program, program
-	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
+	c, _, seen := startOnTerminal(t, home, columns, 60, []string{"TZ=UTC", "LC_ALL=C.UTF-8", "CCD_COMPANION_HOST=forge"}, nil, args...)
+	if code := exitOf(t, c, seen); code != words.ExitDone {
+		t.Fatalf("ccd %s: exit %d: %s", strings.Join(args, " "), code, seen)
 	}
-	program.Close()
-	var out bytes.Buffer
-	_, _ = io.Copy(&out, screen) // EIO: the program has ended
-	if err := c.Wait(); err != nil {
-		t.Fatalf("ccd %s: %v: %s", strings.Join(args, " "), err, &out)
-	}
-	return cleared.ReplaceAllString(strings.ReplaceAll(out.String(), "\r\n", "\n"), "")
+	return cleared.ReplaceAllString(strings.ReplaceAll(seen.String(), "\r\n", "\n"), "")
 }
 
 // cleared matches a cleared progress line.

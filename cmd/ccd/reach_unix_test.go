@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/agent/claude"
 	"ccd/internal/mark"
@@ -73,17 +75,13 @@ func (p projects) at(dir string) string { return filepath.Join(p.src, dir) }
 
 func (p projects) mkdir(dir string) {
 	p.Helper()
-	if err := os.MkdirAll(p.at(dir), 0o700); err != nil {
-		p.Fatal(err)
-	}
+	must(p, os.MkdirAll(p.at(dir), 0o700))
 }
 
 func (p projects) write(name, text string) {
 	p.Helper()
 	p.mkdir(filepath.Dir(name))
-	if err := os.WriteFile(p.at(name), []byte(text), 0o600); err != nil {
-		p.Fatal(err)
-	}
+	put(p, p.at(name), text)
 }
 
 // session writes a transcript that asks for a word and gets it in a result. One session then changes its directory.
@@ -146,9 +144,7 @@ func (p projects) feed(dir, stdin string, args ...string) ended {
 func (p projects) call(dir, tool string, args map[string]any) (text string, failed bool) {
 	p.Helper()
 	in, err := json.Marshal(args)
-	if err != nil {
-		p.Fatal(err)
-	}
+	must(p, err)
 	r := p.feed(dir, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"x","version":"1"}}}`+"\n"+
 		`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`+"\n"+
 		fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, in)+"\n", "mcp")
@@ -172,9 +168,7 @@ func (p projects) leaks(what, text, asked string) {
 func (p projects) probes() [][]string {
 	file := p.at("../.claude/projects/" + claude.Project(p.at("b")) + "/" + sessionB + ".jsonl")
 	link := p.at("link.jsonl")
-	if err := os.Symlink(file, link); err != nil {
-		p.Fatal(err)
-	}
+	must(p, os.Symlink(file, link))
 	return [][]string{
 		{"restore", idOf("result of bravo-main")},
 		{"restore", idOf("result of bravo-main")[:8]},
@@ -203,9 +197,7 @@ func (p projects) probes() [][]string {
 // nothing of b. The controls: from b they show all of b, and a person's commands show both.
 func TestAgentsReachOneProject(t *testing.T) {
 	p := newProjects(t)
-	if err := os.Symlink(p.at("a"), p.at("link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(p.at("a"), p.at("link")))
 	for dir, own := range map[string][]string{"a": ofA, "a/sub": ofA, "a-feature": ofA, "link": ofA, "b/../a": ofA, "b": ofB, "b/sub": ofB} {
 		for _, word := range slices.Concat(ofA, ofB) {
 			want := words.ExitNotFound
@@ -326,9 +318,7 @@ func TestNoProjectClaimsAnother(t *testing.T) {
 	p.write("b/.git/worktrees/x/gitdir", p.at("b-x/.git")+"\n")
 	p.mkdir("a/dot")
 	p.mkdir("bb")
-	if err := os.Symlink(p.at("b/.git"), p.at("a/dot/.git")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(p.at("b/.git"), p.at("a/dot/.git")))
 	for _, dir := range []string{"a/claim", "a/copy", "a/tree", "a/dot", "bb", ""} {
 		r := p.run(dir, "agent", "search", "--all", "bravo")
 		if want := dir == ""; (r.code == 0) != want { // src is no repository, so its project includes b
@@ -408,5 +398,206 @@ func TestTwinsStayApart(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestAgentReachesNoOtherMachine: an agent gets nothing of a pulled machine, also not of sessions that began at its project's
+// path there. After `ccd resume --machine` it gets what that copy names, in the copy's project.
+func TestAgentReachesNoOtherMachine(t *testing.T) {
+	const given, kept, machine = "dddddddd-0000-4000-8000-000000000001", "eeeeeeee-0000-4000-8000-000000000001", "7910cdc8eef213e7cce88714a108d0b5"
+	here, desk := newProjects(t), newProjects(t)
+	inA, err := filepath.Rel(desk.src, here.at("a"))
+	must(t, err)
+	words := map[string]string{given: "delta " + strings.Repeat("d e l t a ", 9000), kept: "echo " + strings.Repeat("e c h o ", 9000)}
+	for id, word := range words {
+		desk.session(claude.Project(here.at("a"))+"/"+id+".jsonl", inA, word)
+	}
+	if r := desk.run("", "run", "--once", "-q"); r.code != 0 {
+		t.Fatal(r)
+	}
+	b := read(t, filepath.Join(desk.home, ".local/state/ccd/archive.db"))
+	here.write("../.local/state/ccd/remote/machines/"+machine+".db", string(b))
+	here.write("../.local/state/ccd/remote/machines/"+machine+".json", `{"label":"desk","pulled":"2026-01-02T03:04:05Z"}`)
+	result := func(id string) string { return "result of " + words[id] }
+	nothing := func(dir, id string) {
+		t.Helper()
+		for _, args := range [][]string{
+			{"restore", idOf(result(id))}, {"restore", id + "#3"}, {"show", id}, {"search", "--all", words[id][:5]},
+		} {
+			if r := here.run(dir, append([]string{"agent"}, args...)...); r.code != 3 || strings.Contains(r.err, "desk") {
+				t.Errorf("%s: ccd agent %.80s: %d %.300s%s", dir, args, r.code, r.out, r.err)
+			}
+		}
+		for tool, args := range map[string]map[string]any{"restore": {"id": idOf(result(id))}, "companion": {"session": id}, "timeline": {"session": id}} {
+			if text, failed := here.call(dir, tool, args); !failed || strings.Contains(text, "desk") {
+				t.Errorf("%s: tool %s: %.300s", dir, tool, text)
+			}
+		}
+		if text, _ := here.call(dir, "sessions", map[string]any{}); strings.Contains(text, id) {
+			t.Errorf("%s: tool sessions: %s", dir, text)
+		}
+	}
+	nothing("a", given)
+	nothing("a", kept)
+	if r := here.run("a", "restore", idOf(result(kept))); r.code != 0 || r.out != result(kept) {
+		t.Errorf("the control: a person: %d %s", r.code, r.err)
+	}
+
+	if r := here.run("a", "resume", "--machine", "desk", "--max-tokens", "4000", given); r.code != 0 {
+		t.Fatal(r)
+	}
+	if r := here.run("", "run", "--once", "-q"); r.code != 0 {
+		t.Fatal(r)
+	}
+	if r := here.run("a", "agent", "restore", idOf(result(given))); r.code != 0 || r.out != result(given) {
+		t.Errorf("an ID of the copy: %d %.300s%s", r.code, r.out, r.err)
+	}
+	if text, failed := here.call("a", "restore", map[string]any{"id": idOf(result(given))}); failed || !strings.Contains(text, result(given)[:1000]) {
+		t.Errorf("an ID of the copy, by a tool: %.300s", text)
+	}
+	nothing("a", kept)
+	nothing("b", given)
+	nothing("b", kept)
+}
+
+// canary must not appear in any output when a file with it is given as the configuration.
+const canary = "xkcd4canary7value"
+
+// secretFiles are files that somebody may give as the configuration, with the place that an error may name.
+var secretFiles = map[string]struct{ text, place string }{
+	"credentials": {"[default]\naws_secret_access_key = " + canary + "/+==\n", "line 2"},
+	"json":        {`{"token": "` + canary + `"}`, "line 1"},
+	"words":       {canary + "\n", "line 1"},
+	"section":     {"[" + canary + "]\nx = 1\n", "line 1"},
+	"key":         {"[watch]\n" + canary + " = 1\n", "line 2"},
+	"near key":    {"[watch]\nsettle" + canary + " = \"2s\"\n", "line 2"},
+	"value":       {"[watch]\nsettle = \"" + canary + "\"\n", "line 2: watch.settle"},
+	"entry":       {"[watch]\nignore = [\"[" + canary + "\"]\n", "line 2: watch.ignore"},
+	"path":        {"[companion]\ndir = \"" + canary + "\"\n", "line 2: companion.dir"},
+	"model":       {"[models.windows]\nm = \"" + canary + "\"\n", "line 2: models.windows.m"},
+	"agent":       {"[watch.roots]\ncodex = [\"" + canary + "\"]\n", "line 2: watch.roots.codex"},
+	"twice":       {"[watch]\npoll = true\npoll = \"" + canary + "\"\n", "line 3: watch.poll"},
+	"word":        {"[watch]\npoll = " + canary + "\n", "line 2"},
+}
+
+// TestNoErrorRepeatsAConfiguration: whatever file is given as the configuration, by flag or environment, no command
+// prints its content. The control: the error names a line, so the file was read.
+func TestNoErrorRepeatsAConfiguration(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	named := map[string][]string{
+		"agent": {"agent", "search", "x"}, "agents": {"agents", "status"}, "completion": {"completion", "bash"}, "hook": {"hook", "SessionStart"},
+		"show": {"show", "latest"}, "timeline": {"timeline", "latest"}, "diff": {"diff", "latest"}, "restore": {"restore", "zzzzzzzzzzzz"}, "search": {"search", "x"},
+		"compact": {"compact", "-"}, "resume": {"resume", "latest"}, "label": {"label", "--pin", "latest"},
+		"archive": {"archive", "backup", filepath.Join(home, "backup")}, "service": {"service", "restart"}, "man": {"man", home},
+	}
+	for kind, file := range secretFiles {
+		path := filepath.Join(home, kind+".toml")
+		put(t, path, file.text)
+		for _, c := range newApp(cli.Std{}, account.Env{}).Root().Commands() {
+			name := c.Name()
+			if name == "demo" || kind != "key" && name != "search" && name != "config" {
+				continue // demo has its own configuration; one function reads the file for all commands
+			}
+			args := named[name]
+			if args == nil {
+				args = []string{name}
+			}
+			for _, line := range [][]string{append(slices.Clone(args), "--config", path), args} {
+				env := []string{"PATH=" + home} // hides the service manager
+				if len(line) == len(args) {
+					env = append(env, "CCD_CONFIG="+path)
+				}
+				r := ccdAt(t, home, home, "", env, line...)
+				out := r.out + r.err
+				if strings.Contains(out, canary) {
+					t.Errorf("%s file, %q, exit %d: %s", kind, line, r.code, out)
+				}
+				if (name == "search" || name == "config") && (!strings.Contains(out, path) || !strings.Contains(out, file.place)) {
+					t.Errorf("%s file, %q does not tell %q: %s", kind, line, file.place, out)
+				}
+			}
+		}
+	}
+}
+
+// TestRulesAllowNoFile: each command line that an agent may run without asking rejects flags that name a file, before
+// reading any.
+func TestRulesAllowNoFile(t *testing.T) {
+	t.Parallel()
+	p := newProjects(t)
+	if r := p.run("a", "agents", "install", "claude", "--allow", "-q"); r.code != 0 {
+		t.Fatal(r)
+	}
+	var settings struct {
+		Permissions struct{ Allow, Ask []string }
+	}
+	text, err := os.ReadFile(p.at("../.claude/settings.json"))
+	if err != nil || json.Unmarshal(text, &settings) != nil || len(settings.Permissions.Allow) == 0 || settings.Permissions.Ask != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	secret := p.at("secret.toml")
+	p.write("secret.toml", "key = "+canary+"\n")
+	for _, rule := range settings.Permissions.Allow {
+		line, begun := strings.CutPrefix(rule, "Bash(")
+		line, ended := strings.CutSuffix(line, ":*)")
+		args := strings.Fields(line)
+		if !begun || !ended || len(args) != 3 || filepath.Base(args[0]) != "ccd" && !strings.HasSuffix(args[0], ".test") || args[1] != "agent" {
+			t.Errorf("rule %s", rule)
+			continue
+		}
+		asked := map[string]string{"restore": idOf("result of alpha-main"), "search": "alpha", "show": sessionA}[args[2]]
+		if r := p.run("a", append(args[1:], asked)...); r.code != 0 { // control
+			t.Errorf("%s: %+v", rule, r)
+		}
+		for _, flags := range [][]string{
+			{"--config", secret},
+			{"--config=" + secret},
+			{"-o", p.at("out")},
+			{"--output", p.at("out")},
+			{"-o" + p.at("out")},
+			{"--force"},
+			{"--file", secret},
+			{"--format", "html"},
+			{"--fresh"},
+			{"--source", secret},
+			{"--reach", "all"},
+			{"--generation", "1"},
+			{"--info"},
+		} {
+			for _, given := range [][]string{slices.Concat(args[1:], []string{asked}, flags), slices.Concat(args[1:], flags, []string{asked}), slices.Concat(flags, args[1:], []string{asked})} {
+				if r := p.run("a", given...); r.code != words.ExitUsage || strings.Contains(r.out+r.err, canary) || r.out != "" {
+					t.Errorf("%q: %+v", given, r)
+				}
+			}
+		}
+	}
+	if _, err := os.Stat(p.at("out")); err == nil {
+		t.Error("a file was written")
+	}
+}
+
+// TestDemotedOutputOfANewSession: an output that a hook archived before the rest of its session belongs to the project
+// that the transcript names. The control is the other project.
+func TestDemotedOutputOfANewSession(t *testing.T) {
+	t.Parallel()
+	p := newProjects(t)
+	name := claude.Project(p.at("a")) + "/aaaaaaaa-0000-4000-8000-000000000009.jsonl"
+	p.session(name, "a", "alpha-new")
+	output := strings.Repeat("a long line of the build\n", 4000)
+	event, err := json.Marshal(map[string]any{
+		"session_id": "aaaaaaaa-0000-4000-8000-000000000009", "transcript_path": p.at("../.claude/projects/" + name), "cwd": p.at("a"),
+		"tool_name": "Bash", "tool_input": map[string]any{"command": "make"}, "content": output,
+	})
+	must(t, err)
+	if r := p.feed("a", string(event), "hook", "ToolResult", "--agent", "claude-code", "--within", "20s"); !strings.Contains(r.out, " agent restore ") {
+		t.Fatalf("%+v", r)
+	}
+	id := string(mark.Sum([]byte(output)).ID())
+	if r := p.run("a-feature", "agent", "restore", id); r.code != 0 || r.out != output {
+		t.Errorf("from its project: exit %d, %d bytes: %s", r.code, len(r.out), r.err)
+	}
+	if r := p.run("b", "agent", "restore", id); r.code != words.ExitNotFound {
+		t.Errorf("from another project: exit %d, %d bytes", r.code, len(r.out))
 	}
 }

@@ -26,9 +26,7 @@ func caseHome(t *testing.T, name string) (home string) {
 	}
 	home = t.TempDir()
 	must(t, os.CopyFS(home, os.DirFS(from)))
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatalf("run: exit %d, %s", code, said)
-	}
+	once(t, home)
 	return home
 }
 
@@ -124,13 +122,8 @@ func TestResumeOfAGoneWorktree(t *testing.T) {
 		line := strings.Replace(aLine, `"sessionId"`, `"cwd":"`+filepath.Join(base, gone)+`","sessionId"`, 1)
 		answer := `{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"Weighed."}]},"uuid":"u2","parentUuid":"u1","timestamp":"2026-03-01T09:00:05.000Z","sessionId":"s"}` + "\n"
 		put(t, transcriptPath(home, 1), line+answer)
-		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-			t.Fatalf("run: exit %d, %s", code, said)
-		}
-		code, out, said := ccdIn(home, "", "resume", "latest")
-		if code != words.ExitDone {
-			t.Fatalf("exit %d: %s", code, said)
-		}
+		once(t, home)
+		_, out, said := ccdIn(home, "", "resume", "latest")
 		to := filepath.Join(base, "shop")
 		if !strings.HasPrefix(gone, "shop") { // renamed, perhaps to the present directory
 			here, err := os.Getwd()
@@ -152,9 +145,7 @@ func TestTwoHomesShareAnArchive(t *testing.T) {
 	run := func() {
 		for range 3 {
 			for _, home := range []string{one, two} {
-				if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-					t.Fatalf("exit %d: %s", code, said)
-				}
+				once(t, home)
 			}
 		}
 	}
@@ -178,8 +169,7 @@ func TestTwoHomesShareAnArchive(t *testing.T) {
 	for _, home := range []string{one, two} {
 		for n := 1; n <= 2; n++ {
 			path := transcriptPath(home, n)
-			want, err := os.ReadFile(path)
-			must(t, err)
+			want := read(t, path)
 			if code, out, said := ccdIn(home, "", "restore", "--session", path); out != string(want) {
 				t.Errorf("%s: exit %d, %s%s", path, code, out, said)
 			}
@@ -195,13 +185,9 @@ func TestLatestOfALinkedDirectory(t *testing.T) {
 	must(t, os.Symlink(shop, link))
 	for i, dir := range []string{filepath.Join(shop, "src"), filepath.Join(link, "src")} {
 		put(t, transcriptPath(home, i+1), strings.Replace(aLine, `"sessionId"`, `"cwd":"`+dir+`","sessionId"`, 1))
-		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-			t.Fatalf("run: exit %d, %s", code, said)
-		}
+		once(t, home)
 		for _, asked := range []string{shop, link} {
-			if code, _, said := ccdIn(home, "", "show", "latest:"+asked); code != words.ExitDone {
-				t.Errorf("recorded %s, asked for %s: exit %d, %s", dir, asked, code, said)
-			}
+			done(t, home, "show", "latest:"+asked)
 		}
 		must(t, os.RemoveAll(home))
 	}
@@ -218,35 +204,11 @@ func wants(t *testing.T, text string, want []string) {
 	}
 }
 
-// TestTwoProjectsWithOneDirectoryName: a client encodes both paths to one name. The project is what the transcripts record.
-func TestTwoProjectsWithOneDirectoryName(t *testing.T) {
-	for _, names := range [][2]string{{"my_project", "my-project"}, {"проект", "работа"}, {"a.b", "a b"}} {
-		home, base := t.TempDir(), t.TempDir()
-		for i, name := range names {
-			dir := filepath.Join(base, name)
-			must(t, os.MkdirAll(dir, 0o700))
-			line := strings.Replace(aLine, `"sessionId"`, `"cwd":"`+dir+`","sessionId"`, 1)
-			put(t, transcriptPath(home, i+1), line)
-		}
-		if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-			t.Fatalf("run: exit %d, %s", code, said)
-		}
-		for i, name := range names {
-			var out strings.Builder
-			t.Chdir(filepath.Join(base, name))
-			run(t.Context(), []string{"agent", "search", "parcels"}, std(strings.NewReader(""), &out, &out), []string{"HOME=" + home, "PWD=" + filepath.Join(base, name)})
-			wants(t, out.String(), []string{id(transcriptPath(home, i+1)), "!" + id(transcriptPath(home, 2-i))})
-		}
-	}
-}
-
 // TestLongCommandsEndAtOnce: what was interrupted before it began does nothing, exits with 130 and leaves no file.
 func TestLongCommandsEndAtOnce(t *testing.T) {
 	home := t.TempDir()
 	put(t, transcriptPath(home, 1), ledger(t))
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatalf("run: exit %d, %s", code, said)
-	}
+	once(t, home)
 	files := func() (all string) {
 		must(t, filepath.WalkDir(home, func(path string, _ os.DirEntry, err error) error {
 			all += path + "\n"

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/testkit"
@@ -36,9 +35,7 @@ func asPlain(t *testing.T) bool {
 		return true
 	}
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := plain(exec.CommandContext(t.Context(), exe, "-test.run=^"+t.Name()+"$"))
 	out, err := c.CombinedOutput()
 	switch {
@@ -97,8 +94,7 @@ func newSetupRig(t *testing.T) *setupRig {
 	exe, err := os.Executable()
 	must(t, err)
 	if os.Link(exe, filepath.Join(r.bin, "ccd")) != nil { // another file system
-		text, err := os.ReadFile(exe)
-		must(t, err)
+		text := read(t, exe)
 		must(t, os.WriteFile(filepath.Join(r.bin, "ccd"), text, 0o755))
 	}
 	must(t, os.WriteFile(filepath.Join(r.bin, "systemctl"), []byte(fakeSystemctl), 0o755))
@@ -178,11 +174,7 @@ func TestSetup(t *testing.T) {
 	}
 
 	out, said := r.ccd(words.ExitDone, "setup", "--yes")
-	for _, want := range []string{"done: Claude Code: connected", "done: Codex: connected", "done: Gemini CLI: connected", "done: archive: 1 session", "done: service: installed and running"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("setup does not say %q:\n%s", want, said)
-		}
-	}
+	wants(t, said, []string{"done: Claude Code: connected", "done: Codex: connected", "done: Gemini CLI: connected", "done: archive: 1 session", "done: service: installed and running"})
 	if !strings.Contains(out, "You can now restore 1 session: ") {
 		t.Errorf("setup ends with %q", out)
 	}
@@ -241,19 +233,11 @@ func TestSetupFailingStep(t *testing.T) {
 	put(t, settings, "{\n  // mine\n}\n")
 	put(t, broken, "")
 	_, said := r.ccd(words.ExitFailed, "setup", "--yes")
-	for _, want := range []string{"failed: Claude Code: ", "settings.json:2", "failed: service: ", "done: Codex: connected", "done: archive: 1 session"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("setup does not say %q:\n%s", want, said)
-		}
-	}
+	wants(t, said, []string{"failed: Claude Code: ", "settings.json:2", "failed: service: ", "done: Codex: connected", "done: archive: 1 session"})
 	put(t, settings, "{}\n")
 	must(t, os.Remove(broken))
 	_, said = r.ccd(words.ExitDone, "setup", "--yes")
-	for _, want := range []string{"done: Claude Code: connected", "done: service: installed and running", "Codex        already connected"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("the second setup does not say %q:\n%s", want, said)
-		}
-	}
+	wants(t, said, []string{"done: Claude Code: connected", "done: service: installed and running", "Codex        already connected"})
 	if strings.Contains(said, "failed: ") || strings.Contains(said, "done: Codex") {
 		t.Errorf("the second setup says:\n%s", said)
 	}
@@ -293,33 +277,11 @@ func TestSetupAsks(t *testing.T) {
 			r := newSetupRig(t)
 			must(t, os.WriteFile(filepath.Join(r.bin, "systemctl"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
 			before := r.tree()
-			ptmx, tty := terminalPair(t, 80, 24)
-			cmd := r.command("ccd", "setup")
-			cmd.Env = append(cmd.Env, "TERM=xterm")
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-			must(t, cmd.Start())
-			tty.Close()
-			said := make(chan string, 1)
-			go func() {
-				var all []byte
-				for b := make([]byte, 4096); ; {
-					n, err := ptmx.Read(b)
-					asked := bytes.Contains(all, []byte("[Y/n]"))
-					if all = append(all, b[:n]...); !asked && bytes.Contains(all, []byte("Continue? [Y/n]")) {
-						_, _ = ptmx.WriteString(c.answer)
-					}
-					if err != nil {
-						said <- string(all)
-						return
-					}
-				}
-			}()
-			done := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
-			_ = cmd.Wait()
-			done.Stop()
-			text := <-said
-			if got := cmd.ProcessState.ExitCode(); got != c.code {
+			cmd, screen, seen := onItsTerminal(t, r.command("ccd", "setup"), 80, 24, nil)
+			seen.has(t, "Continue? [Y/n]")
+			typeKeys(t, screen, c.answer)
+			got, text := exitOf(t, cmd, seen), seen.String()
+			if got != c.code {
 				t.Errorf("exit %d, want %d:\n%s", got, c.code, text)
 			}
 			if changed := r.tree() != before; changed != (c.code == words.ExitDone) {

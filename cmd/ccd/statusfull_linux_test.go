@@ -33,8 +33,8 @@ func TestWriteErrorIsPrintedOnce(t *testing.T) {
 func TestStatusOfAHomeThatIsAFile(t *testing.T) {
 	dir := t.TempDir()
 	home, config := filepath.Join(dir, "home"), filepath.Join(dir, "config.toml")
-	must(t, os.WriteFile(home, nil, 0o600))
-	must(t, os.WriteFile(config, nil, 0o600))
+	put(t, home, "")
+	put(t, config, "")
 	var out bytes.Buffer
 	code := run(t.Context(), []string{"status"}, std(strings.NewReader(""), &out, &out), []string{"HOME=" + home, "CCD_CONFIG=" + config})
 	if code != words.ExitFailed || !strings.Contains(out.String(), "not installed") || strings.Contains(out.String(), "service is installed") {

@@ -16,14 +16,6 @@ import (
 	"ccd/cmd/ccd/internal/cli"
 )
 
-// cmdTalks writes a transcript in which the agent answers at length: `talks FILE`.
-func cmdTalks(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: talks FILE")
-	}
-	place(ts, args[0], muchTalk())
-}
-
 // muchTalk is a transcript of long answers, so that a companion has summaries of them.
 func muchTalk() []byte {
 	var b bytes.Buffer
@@ -37,14 +29,6 @@ func muchTalk() []byte {
 		b.Write(line("assistant", said.String(), n))
 	}
 	return b.Bytes()
-}
-
-// cmdAsks writes a transcript whose first message is the text of a file: `asks FILE TEXT`.
-func cmdAsks(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: asks FILE TEXT")
-	}
-	place(ts, args[0], append(line("user", ts.ReadFile(args[1]), 0), line("assistant", "The model says so.", 1)...))
 }
 
 func place(ts *testscript.TestScript, name string, data []byte) {
@@ -80,9 +64,7 @@ func TestNoCommandIsRunUnlessConfigured(t *testing.T) {
 	} {
 		a := newApp(cli.Std{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, account.Env{Vars: append([]string{"HOME=" + home}, c.env...)})
 		d, _, err := a.DaemonFor(context.Background(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := d.Summarize != nil; got != c.runs {
 			t.Errorf("with %q a command may be run: %t", c.env, got)
 		}

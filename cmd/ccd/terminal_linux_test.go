@@ -1,12 +1,25 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ccd/internal/mark"
+	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // terminalPair returns both ends of a pseudo-terminal.
@@ -32,4 +45,236 @@ func terminalPair(t *testing.T, columns, lines uint16) (screen, program *os.File
 		t.Skipf("NOTICE: no pseudo-terminal: %v", err)
 	}
 	return screen, program
+}
+
+// screenText collects what a program writes to a terminal.
+type screenText struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	more chan struct{}
+	end  chan struct{} // closed when no process has the terminal open
+}
+
+// watchScreen reads the terminal until it is closed.
+func watchScreen(screen *os.File) *screenText {
+	s := &screenText{more: make(chan struct{}, 1), end: make(chan struct{})}
+	go func() {
+		defer close(s.end)
+		buf := make([]byte, 4096)
+		for {
+			n, err := screen.Read(buf)
+			s.mu.Lock()
+			s.text.Write(buf[:n])
+			s.mu.Unlock()
+			select {
+			case s.more <- struct{}{}:
+			default:
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return s
+}
+
+func (s *screenText) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// shows waits for text and discards everything up to now.
+func (s *screenText) shows(t *testing.T, text string) {
+	t.Helper()
+	s.has(t, text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text.Reset()
+}
+
+// has waits for text.
+func (s *screenText) has(t *testing.T, text string) {
+	t.Helper()
+	late := time.After(20 * time.Second)
+	for !strings.Contains(s.String(), text) {
+		select {
+		case <-s.more:
+		case <-late:
+			t.Fatalf("%q is not shown: %.2000q", text, s.String())
+		}
+	}
+}
+
+// startOnTerminal starts ccd on a terminal. If out is not nil, stdout goes there.
+func startOnTerminal(t *testing.T, home string, columns, lines uint16, env []string, out *bytes.Buffer, args ...string) (*exec.Cmd, *os.File, *screenText) {
+	t.Helper()
+	c := ccdCommand(t, home, args...)
+	c.Dir = home
+	c.Env = append(c.Env, env...)
+	return onItsTerminal(t, c, columns, lines, out)
+}
+
+func onItsTerminal(t *testing.T, c *exec.Cmd, columns, lines uint16, out *bytes.Buffer) (*exec.Cmd, *os.File, *screenText) {
+	t.Helper()
+	master, slave := terminalPair(t, columns, lines)
+	c.Env = append(c.Env, "TERM=xterm")
+	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
+	if out != nil {
+		c.Stdout = out
+	}
+	// When the leader of a terminal's session ends, Linux drops what it wrote last and nobody has read. A picker needs no
+	// controlling terminal, because it reads Ctrl-C as a key.
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: out == nil}
+	must(t, c.Start())
+	t.Cleanup(func() { c.Process.Kill() })
+	slave.Close()
+	return c, master, watchScreen(master)
+}
+
+func typeKeys(t *testing.T, screen *os.File, keys string) {
+	t.Helper()
+	if _, err := screen.WriteString(keys); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// exitOf waits for the end of a command and of its output.
+func exitOf(t *testing.T, c *exec.Cmd, seen *screenText) int {
+	t.Helper()
+	err := c.Wait()
+	select {
+	case <-seen.end:
+	case <-time.After(20 * time.Second):
+		t.Error("something has the terminal open")
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return words.ExitDone
+}
+
+// TestPickByNumber: a terminal gets a list and a question for a number.
+func TestPickByNumber(t *testing.T) {
+	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
+	for keys, want := range map[string]string{"2\n": chosenB, "9\nx\n3\n": chosenA, "\n": "", "\x04": ""} {
+		var out bytes.Buffer
+		cmd, screen, seen := startOnTerminal(t, home, 80, 10, []string{"TERM=xterm"}, &out, "restore", "--session", ".", "--info", "--json")
+		seen.shows(t, "Number of a session (1-3), empty to cancel: ")
+		typeKeys(t, screen, keys)
+		code := exitOf(t, cmd, seen)
+		if want == "" && code != words.ExitInterrupted || want != "" && (code != words.ExitDone || !strings.Contains(out.String(), want)) {
+			t.Errorf("%q: exit %d: %s", keys, code, out.String())
+		}
+		if strings.Contains(seen.String(), "\x1b") {
+			t.Errorf("the terminal is steered: %q", seen.String())
+		}
+	}
+}
+
+// onTerminal runs a command on a terminal, and returns everything that the terminal got.
+func onTerminal(t *testing.T, home string, args ...string) (string, int) {
+	t.Helper()
+	c, _, seen := startOnTerminal(t, home, 200, 50, nil, nil, args...)
+	code := exitOf(t, c, seen)
+	return seen.String(), code
+}
+
+// hostile would control a terminal: it clears the screen, sets the clipboard, a link and the title, reverses text, and
+// overwrites earlier output.
+const hostile = "one\ttwo\n\x1b[2J\x1b]52;c;cm0gLXJm\x07\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\u009b31m\u009d0;t\u009c rm -rf\rls   \b\b \u202egpj.\u2066\u2069 end"
+
+// steering matches what must not reach a terminal: control characters except newline, tab and CR LF, also as single
+// bytes, and bidi overrides.
+var steering = regexp.MustCompile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069]|\r[^\r\n]|\r$")
+
+// Transcript text never controls a terminal. Pipes and --raw get the exact bytes.
+func TestHostileTranscriptOnATerminal(t *testing.T) {
+	home := t.TempDir()
+	text, err := json.Marshal(hostile)
+	must(t, err)
+	line := `{"type":"user","message":{"role":"user","content":` + string(text) + `},"cwd":"/you/` + "\\u001b[2J\u202e" + `","uuid":"u1","timestamp":"2026-03-01T09:00:00.000Z","sessionId":"s"}`
+	put(t, transcriptPath(home, 1), line+"\n"+strings.ReplaceAll(line, "u1", "u2")+"\n\x1b[35mno JSON \x9b2J\xff\n")
+	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
+	once(t, home)
+	const id = "00000000-0000-4000-8000-000000000001"
+	if !steering.MatchString(hostile) || !steering.MatchString("a\rb") || steering.MatchString("a\tb\r\n\u4e16") {
+		t.Fatal("the test sees nothing")
+	}
+	for _, line := range testkit.Sample(t, []string{
+		"restore " + id + "#1", "restore " + id + "#3", "restore --session " + id, "restore --info " + id + "#1", "show " + id,
+		"show --format json " + id, "show --format messages " + id, "show --format html " + id, "search rm", "search --json rm", "timeline " + id, "timeline --json " + id,
+		"ls", "ls --json", "status", "status --json", "status --totals", "archive verify", "diff " + id, "resume --dry-run " + id,
+		"show --path nowhere\x1b[2J", "doctor",
+	}, 5) {
+		got, _ := onTerminal(t, home, strings.Split(line, " ")...)
+		if at := steering.FindStringIndex(strings.ToValidUTF8(colours.ReplaceAllString(got, ""), "\u0080")); at != nil || got == "" {
+			t.Errorf("%s: %q", line, got)
+		}
+	}
+	seen, code := onTerminal(t, home, "restore", id+"#1")
+	if want := mark.Visible(hostile); code != words.ExitDone || !strings.Contains(strings.ReplaceAll(seen, "\r\n", "\n"), want) || !strings.Contains(want, "one\ttwo\n\\x1b[2J") {
+		t.Errorf("exit %d: %q, want %q", code, seen, want)
+	}
+	if out, _, _ := outputs(t, home, "restore", id+"#1"); string(out) != hostile {
+		t.Errorf("a pipe got %q", out)
+	}
+	if found, _ := onTerminal(t, home, "search", "RM"); !strings.Contains(found, " \x1b[1;31mrm\x1b[0m -rf") {
+		t.Errorf("search marks no match: %q", found)
+	}
+	if out, _, _ := outputs(t, home, "search", "RM"); bytes.ContainsRune(out, '\x1b') || !bytes.Contains(out, []byte(" rm -rf")) {
+		t.Errorf("search in a pipe: %q", out)
+	}
+	if raw, _ := onTerminal(t, home, "restore", "--raw", id+"#3"); !strings.HasPrefix(raw, "\x1b[35mno JSON \x9b2J\xff") {
+		t.Errorf("--raw on a terminal got %q", raw)
+	}
+}
+
+// colours matches ccd's own colors in search and doctor, and the clearing of its progress bar.
+var colours = regexp.MustCompile("\x1b\\[(1;31|3[1239]|0)m|\r[a-z: ]*(\\[[# ]*\\] )?[0-9]*%?\x1b\\[K|\r\x1b\\[K")
+
+// TestRunPrintsEachEvent: on a terminal, run says what it has archived and what to do next, then prints a line for each
+// companion that it writes; with --once it only says what it has archived.
+func TestRunPrintsEachEvent(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, ".claude", "projects", "-src-mill", chosenA+".jsonl")
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	session := claudeSession("claude-sonnet-4-5", "150000", nil)
+	put(t, path, session)
+	long := time.Now().Add(-time.Hour)
+	must(t, os.Chtimes(path, long, long))
+	cmd, screen, seen := startOnTerminal(t, home, 120, 50, []string{"CCD_WATCH_SETTLE=50ms", "CCD_COMPANION_REFRESH_IDLE=100ms"}, nil, "run")
+	seen.has(t, "Watching until Ctrl-C.")
+	if !regexp.MustCompile(`1 session archived, 1 companion\. See them in another terminal: .* ls\r\nYour longest session: .* show ` + chosenA[:8]).MatchString(seen.String()) {
+		t.Errorf("what was archived: %q", seen.String())
+	}
+	testkit.Append(t, path, session)
+	seen.has(t, `"Mill the rye.", mill: companion updated: ccd show `+chosenA)
+	typeKeys(t, screen, "\x03")
+	exitOf(t, cmd, seen)
+	if code, out, said := ccdIn(home, "", "run", "--once"); code != words.ExitDone || strings.Contains(out+said, "companion updated") {
+		t.Errorf("exit %d: %s%s", code, out, said)
+	}
+}
+
+// TestNothingSteersATerminal: questions and messages contain directory names, which others choose.
+func TestNothingSteersATerminal(t *testing.T) {
+	home := t.TempDir()
+	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
+	dir := filepath.Join(home, ".claude", "projects", "-p\u009b31mq\u202ex")
+	put(t, filepath.Join(dir, "00000000-0000-4000-8000-000000000001.jsonl"), string(rich("")))
+	once(t, home)
+	c, screen, got := startOnTerminal(t, home, 200, 50, nil, nil, "setup", "--undo", "-v")
+	got.has(t, "Continue? [Y/n] ")
+	typeKeys(t, screen, "no\n")
+	if code := exitOf(t, c, got); code == words.ExitDone {
+		t.Errorf("an answer of no ended with %d", code)
+	}
+	seen := got.String()
+	if strings.ContainsAny(seen, "\u009b\u202e") || !strings.Contains(seen, `-p\xc2\x9b31mq\xe2\x80\xaex`) {
+		t.Errorf("the terminal was given %q", seen)
+	}
 }

@@ -54,14 +54,6 @@ func (r rollout) write(t *testing.T, home string, minute int) {
 // back is marked in each view, a fork begins with what it was made from, and each number restores the record that it names.
 func TestConversationOfSeveralFiles(t *testing.T) {
 	home := t.TempDir()
-	run := func(args ...string) string {
-		t.Helper()
-		code, out, said := ccdIn(home, "", args...)
-		if code != words.ExitDone {
-			t.Fatalf("%q: exit %d: %s", args, code, said)
-		}
-		return out
-	}
 	all := []rollout{
 		{id: threadID, thread: threadID, turn: 1},
 		{id: rolloutNo(1), thread: threadID, base: threadID, end: 5, turn: 3},                                                                                    // after turn 1
@@ -72,7 +64,7 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 	}
 	states := func(session string) string {
 		var b strings.Builder
-		for line := range strings.Lines(run("timeline", session)) {
+		for line := range strings.Lines(done(t, home, "timeline", session)) {
 			if _, turn, ok := strings.Cut(line, "Ask TURN"); ok {
 				number, _, _ := strings.Cut(line, " ")
 				back := ""
@@ -90,7 +82,7 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 	}
 	for i, r := range all {
 		r.write(t, home, i)
-		run("run", "--once", "-q")
+		once(t, home)
 		if w := want[i]; w != "" && states(threadID) != w {
 			t.Errorf("file %d: %s, want %s", i, states(threadID), w)
 		}
@@ -103,87 +95,52 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 	}
 	gone := "01a20000-0000-7000-8000-0000000000ff"
 	rollout{id: gone, thread: gone, turn: 13}.write(t, home, 9)
-	run("run", "--once", "-q")
-	run("run", "--once", "-q")
+	once(t, home)
+	once(t, home)
 	if got := states(rolloutNo(5)); got != "#2=13 #5=11 #9=12 " {
 		t.Errorf("a fork whose origin came later: %s", got)
 	}
-	wants(t, run("search", "TURN11."), []string{rolloutNo(5) + "#5 "})
-	listed := run("ls")
+	wants(t, done(t, home, "search", "TURN11."), []string{rolloutNo(5) + "#5 "})
+	listed := done(t, home, "ls")
 	wants(t, listed, []string{threadID + "\tAsk TURN1.", forkID + "\t[fork] Ask TURN7.", "!TURN3", "!TURN9", "!" + rolloutNo(4)})
 	for turn, n := range map[int]int{1: 2, 3: 11, 4: 15, 6: 24, 9: 29} {
 		for _, session := range []string{threadID, rolloutNo(2), rolloutNo(4)} {
-			if got := run("restore", fmt.Sprintf("%s#%d", session, n)); got != fmt.Sprintf("Ask TURN%d.", turn) {
+			if got := done(t, home, "restore", fmt.Sprintf("%s#%d", session, n)); got != fmt.Sprintf("Ask TURN%d.", turn) {
 				t.Errorf("restore %s#%d: %s", session, n, got)
 			}
 		}
 		place := fmt.Sprintf("%s#%d", threadID, n)
-		wants(t, run("search", fmt.Sprintf("TURN%d.", turn)), []string{place})
-		if back := strings.Contains(run("search", fmt.Sprintf("TURN%d.", turn)), "taken back"); back != (turn != 1 && turn != 9) {
+		wants(t, done(t, home, "search", fmt.Sprintf("TURN%d.", turn)), []string{place})
+		if back := strings.Contains(done(t, home, "search", fmt.Sprintf("TURN%d.", turn)), "taken back"); back != (turn != 1 && turn != 9) {
 			t.Errorf("search of turn %d: taken back: %t", turn, back)
 		}
 	}
 	event := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":"/home/me/shop","hook_event_name":"SessionStart","source":"compact"}`,
 		threadID, filepath.Join(home, ".codex/sessions/2026/09/14/rollout-2026-09-14T08-04-00-"+threadID+"_"+rolloutNo(4)+".jsonl"))
 	_, told, _ := ccdIn(home, event, "hook", "--agent", "codex", "SessionStart")
-	for _, view := range []string{run("show", threadID), run("export", threadID), told} {
+	for _, view := range []string{done(t, home, "show", threadID), done(t, home, "export", threadID), told} {
 		wants(t, view, []string{"TURN1.", "TURN9.", "TURN3.", "taken back"})
 	}
-	if id := run("compact", threadID, "--stdout", "-q"); id != run("show", threadID) {
+	if id := done(t, home, "compact", threadID, "--stdout", "-q"); id != done(t, home, "show", threadID) {
 		t.Error("the companion depends on how the session was read")
 	}
-	run("resume", threadID, "--dry-run")
-	whole := run("timeline", threadID) + run("timeline", forkID)
+	done(t, home, "resume", threadID, "--dry-run")
+	whole := done(t, home, "timeline", threadID) + done(t, home, "timeline", forkID)
 	for i, r := range all {
 		paths, err := filepath.Glob(filepath.Join(home, ".codex/sessions/2026/09/14", fmt.Sprintf("rollout-2026-09-14T08-%02d-*.jsonl", i)))
 		must(t, err)
-		data, err := os.ReadFile(paths[0])
-		must(t, err)
-		if got := run("restore", "--session", paths[0]); got != string(data) {
+		data := read(t, paths[0])
+		if got := done(t, home, "restore", "--session", paths[0]); got != string(data) {
 			t.Errorf("restore --session of %s differs", r.id)
 		}
 	}
 	must(t, os.RemoveAll(filepath.Join(home, ".codex/sessions/2026")))
-	if got := run("timeline", threadID) + run("timeline", forkID); got != whole {
+	if got := done(t, home, "timeline", threadID) + done(t, home, "timeline", forkID); got != whole {
 		t.Error("without its transcripts it tells something else")
 	}
-	run("archive", "verify")
-	run("archive", "forget", "--yes", threadID+"#11")
-	wants(t, run("show", threadID)+run("show", forkID)+run("search", "--all", "Ask"), []string{"TURN1.", "!TURN3."})
-}
-
-// TestFileUnderARelativeName: a call that names a file without its directory does not come before a newer one that names it whole, and
-// what is said of a time is what was asked for.
-func TestFileUnderARelativeName(t *testing.T) {
-	home := t.TempDir()
-	wrote := func(n, day int, path, cwd string) {
-		line := func(kind, uuid, parent, content string) string {
-			return fmt.Sprintf(`{"type":%q,"uuid":%q,"parentUuid":%s,"timestamp":"2026-09-%02dT08:00:00.000Z"%s,"message":{"id":%q,"role":%[1]q,"content":%[6]s}}`+"\n", kind, uuid, parent, day, cwd, content)
-		}
-		put(t, transcriptPath(home, n), line("user", "u1", "null", `"Write it"`)+
-			line("assistant", "a1", `"u1"`, fmt.Sprintf(`[{"type":"tool_use","id":"t1","name":"Write","input":{"file_path":%q,"content":"of day %d\n"}}]`, path, day))+
-			line("user", "u2", `"a1"`, `[{"type":"tool_result","tool_use_id":"t1","content":"File created successfully"}]`))
-	}
-	wrote(1, 14, "/home/me/shop/src/a.py", `,"cwd":"/home/me/shop"`)
-	wrote(2, 10, "src/a.py", "")
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatal(said)
-	}
-	for _, c := range []struct{ file, at, want string }{
-		{"src/a.py", "", "/home/me/shop/src/a.py is in another one"},
-		{"src/a.py", "2026-09-12", "of day 10\n"},
-		{"/home/me/shop/src/a.py", "2026-09-12T00:00Z", "touched it by 2026-09-12T00:00Z"},
-		{"nothere.py", "", "no archived session touched it\n"},
-	} {
-		args := []string{"restore", "--file", c.file}
-		if c.at != "" {
-			args = append(args, "--at", c.at)
-		}
-		_, out, said := ccdIn(home, "", args...)
-		if out != c.want {
-			wants(t, said, []string{c.want})
-		}
-	}
+	done(t, home, "archive", "verify")
+	done(t, home, "archive", "forget", "--yes", threadID+"#11")
+	wants(t, done(t, home, "show", threadID)+done(t, home, "show", forkID)+done(t, home, "search", "--all", "Ask"), []string{"TURN1.", "!TURN3."})
 }
 
 // TestInputsAreNoSessions: what was only given to ccd compact is in no list but that of ls --all, and its IDs restore.
@@ -194,9 +151,7 @@ func TestInputsAreNoSessions(t *testing.T) {
 	if code, _, said := ccdIn(home, list, "compact", "-"); code != words.ExitDone {
 		t.Fatal(said)
 	}
-	if code, _, said := ccdIn(home, "", "compact", filepath.Join(home, "given.jsonl")); code != words.ExitDone {
-		t.Fatal(said)
-	}
+	done(t, home, "compact", filepath.Join(home, "given.jsonl"))
 	for _, args := range [][]string{{"ls"}, {"ls", "--json"}, {"top", "--once"}, {"timeline", "latest"}} {
 		_, out, _ := ccdIn(home, "", args...)
 		wants(t, out, []string{"!STDINMARK", "!stdin-", "!file/given", "!purged"})
@@ -224,9 +179,7 @@ func TestForksOfClaudeCode(t *testing.T) {
 	for n := 2; n < 4; n++ {
 		put(t, transcriptPath(home, n), said(`,"forkedFrom":{"sessionId":"`+from+`","messageUuid":"u"}`)+line(10*n, "user", fmt.Sprintf("Own work FORKOWN%d", n), ""))
 	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatal(said)
-	}
+	once(t, home)
 	_, out, _ := ccdIn(home, "", "ls")
 	wants(t, out, []string{"[fork] Own work FORKOWN2", "[fork] Own work FORKOWN3", from + "\tBuild the export"})
 	_, out, _ = ccdIn(home, "", "search", "FORKANSWER")

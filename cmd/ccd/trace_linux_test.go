@@ -42,10 +42,7 @@ func strace(t *testing.T, env []string, args ...string) []byte {
 	if b, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("strace does not work here: %v: %s", err, bytes.TrimSpace(b))
 	}
-	b, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := read(t, out)
 	return b
 }
 
@@ -55,20 +52,10 @@ func TestNoOriginalIsOpenedForWriting(t *testing.T) {
 		t.Skip("strace is not installed")
 	}
 	home := t.TempDir()
-	if err := gen.Tree(home, 7, 3<<20); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gen.Tree(home, 7, 3<<20))
 	env := append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "CLAUDE_CONFIG_DIR=", "CODEX_HOME=",
 		"CCD_TRIGGER_THRESHOLD=1", "CCD_TRIGGER_MIN_SAVINGS=0")
-	ccd := filepath.Join(t.TempDir(), "ccd")
-	exe, err := os.Executable() // under this name the test binary is ccd
-	if err == nil {
-		err = os.Symlink(exe, ccd)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrong, reads := touching(strace(t, env, ccd, "run", "--once", "-q"))
+	wrong, reads := touching(strace(t, env, programPath, "run", "--once", "-q"))
 	for _, w := range wrong {
 		t.Errorf("a transcript was touched: %s", w)
 	}

@@ -180,16 +180,9 @@ func rolloutHome(t *testing.T, rollout string) (home string, hook func(event, mo
 	t.Helper()
 	home = t.TempDir()
 	path := filepath.Join(home, ".codex", "sessions", "2026", "01", "15", "rollout-2026-01-15T09-00-00-"+rolloutID+".jsonl")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(rollout), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, path, rollout)
 	for _, args := range [][]string{{"run", "--once", "-q"}, {"compact", "-q", rolloutID}} {
-		if code, _, said := ccdIn(home, "", args...); code != words.ExitDone {
-			t.Fatalf("%v: exit %d, %s", args, code, said)
-		}
+		done(t, home, args...)
 	}
 	return home, func(event, more string) string {
 		t.Helper()

@@ -4,17 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/testkit"
@@ -42,15 +37,7 @@ func lifeOf(t *testing.T, l *reader.Library, e *reader.Entry) *view.Index {
 func ledgerHome(t *testing.T) (home, id string) {
 	t.Helper()
 	home, id = t.TempDir(), "5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b"
-	var all []byte
-	for _, name := range []string{"ledger.jsonl", "compaction.jsonl"} {
-		b, err := os.ReadFile(filepath.Join("story", name))
-		must(t, err)
-		all = append(all, b...)
-	}
-	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", id+".jsonl")
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, all, 0o600))
+	put(t, filepath.Join(home, ".claude", "projects", "-home-me-ledger", id+".jsonl"), ledger(t))
 	command(t, home, "run", "--once", "-q")
 	return home, id
 }
@@ -148,125 +135,4 @@ func sample(all []view.Entry, n int) (some []view.Entry) {
 func jsonOf(v any) string {
 	b, _ := json.MarshalIndent(v, "", " ")
 	return string(b)
-}
-
-// TestDroppedOnAPage: the ledger has what ccd diff lists, and each of its lines is restorable and, where it claims so, told.
-func TestDroppedOnAPage(t *testing.T) {
-	home, id := ledgerHome(t)
-	l := libraryIn(t, home)
-	e, err := l.Find(id, "")
-	must(t, err)
-	life := lifeOf(t, l, e)
-	if len(life.Compactions) != 1 || life.Compactions[0].Before != 33256 || life.Compactions[0].Trigger != "manual" {
-		t.Errorf("compactions: %+v", life.Compactions)
-	}
-	got, err := life.Forgotten(context.Background(), dropped.Choice{Boundary: life.Compactions[0].N})
-	must(t, err)
-	var want struct {
-		Dropped int
-		Record  int
-	}
-	must(t, json.Unmarshal(command(t, home, "diff", "--json", "--all", id), &want))
-	if got.Dropped != want.Dropped || got.Record != want.Record || want.Dropped == 0 {
-		t.Errorf("%d dropped at #%d; diff has %+v", got.Dropped, got.Record, want)
-	}
-	if !strings.Contains(got.Own, "Primary Request and Intent") || !strings.Contains(got.Told, "integer cents") {
-		t.Errorf("own summary %.200q, told %.200q", got.Own, got.Told)
-	}
-	if got.InTold == 0 {
-		t.Errorf("of %d lines none is told", got.Dropped)
-	}
-	for _, class := range got.Classes {
-		for _, line := range class.List {
-			if _, err := l.Original(context.Background(), reader.Wanted{Name: string(line.ID)}, nil); err != nil {
-				t.Errorf("%s #%d: %v", class.Class, line.Record, err)
-			}
-		}
-	}
-}
-
-// TestVersionsOfAFile: each version is what ccd restore --file prints at its time.
-func TestVersionsOfAFile(t *testing.T) {
-	home, id := t.TempDir(), "0a1b2c3d-0000-4000-8000-000000000002"
-	var b bytes.Buffer
-	n := 0
-	call := func(tool, input string) {
-		n++
-		fmt.Fprintf(&b, `{"type":"assistant","uuid":"a%d","cwd":"/w","timestamp":"2026-11-20T09:%02d:00Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"t%d","name":%q,"input":%s}]}}`+"\n", n, n, n, tool, input)
-		fmt.Fprintf(&b, `{"type":"user","uuid":"r%d","cwd":"/w","timestamp":"2026-11-20T09:%02d:30Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":"done"}]}}`+"\n", n, n, n)
-	}
-	call("Write", `{"file_path":"/w/src/mill.go","content":"one\ntwo\nthree\n"}`)
-	call("Edit", `{"file_path":"/w/src/mill.go","old_string":"two","new_string":"2"}`)
-	call("Write", `{"file_path":"/w/other.go","content":"other"}`)
-	call("Edit", `{"file_path":"/w/src/mill.go","old_string":"three\n","new_string":""}`)
-	call("Bash", `{"command":"rm src/mill.go"}`)
-	path := filepath.Join(home, ".claude", "projects", "-w", id+".jsonl")
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, b.Bytes(), 0o600))
-	command(t, home, "run", "--once", "-q")
-	l := libraryIn(t, home)
-	e, err := l.Find(id, "")
-	must(t, err)
-	whole, all, err := l.Changes(context.Background(), e, "mill.go")
-	must(t, err)
-	if whole != "/w/src/mill.go" || len(all) != 4 {
-		t.Fatalf("%s: %s", whole, jsonOf(all))
-	}
-	for i, want := range []struct{ text, how string }{
-		{"one\ntwo\nthree\n", "written"}, {"one\n2\nthree\n", "edited"}, {"one\n2\n", "edited"}, {"", "deleted"},
-	} {
-		v := all[i]
-		if v.Text != want.text || v.How != want.how || !v.Known {
-			t.Errorf("version %d: %s", i, jsonOf(v))
-		}
-		if at := v.Time.Format(time.RFC3339Nano); i < 3 && string(command(t, home, "restore", "--file", "mill.go", "--at", at, id)) != v.Text {
-			t.Errorf("version %d differs from restore --file --at %s", i, at)
-		}
-	}
-	life := lifeOf(t, l, e)
-	if files := life.Files(); len(files) != 2 || files[0].Path != whole || files[0].Edits != 4 || files[0].Change != "deleted" {
-		t.Errorf("files: %s", jsonOf(files))
-	}
-}
-
-// TestPagesHideSecrets: no part of a secret is on a page, in an original or in a file, the numbers are those of the session,
-// and only Exact has them.
-func TestPagesHideSecrets(t *testing.T) {
-	home := t.TempDir()
-	secret, other := "AKIA"+"Z7QX4MB2NTRP5WLK", "AKIA"+"K3VD6HJ5QYWM2XRN"
-	var b bytes.Buffer
-	line := func(kind, text string) {
-		fmt.Fprintf(&b, `{"type":%q,"uuid":"u%d","cwd":"/w","timestamp":"2026-11-20T09:00:00Z","message":{"role":%q,"content":%q}}`+"\n", kind, b.Len(), kind, text)
-	}
-	line("user", "deploy with "+secret)
-	for range 200 { // other chunks
-		line("assistant", "still at work")
-	}
-	line("assistant", "now with "+other+" and "+secret)
-	id := "0a1b2c3d-0000-4000-8000-000000000001"
-	path := filepath.Join(home, ".claude", "projects", "-w", id+".jsonl")
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, b.Bytes(), 0o600))
-	command(t, home, "run", "--once", "-q")
-	l := libraryIn(t, home)
-	e, err := l.Find(id, "")
-	must(t, err)
-	life := lifeOf(t, l, e)
-	last, _, err := life.Page(context.Background(), life.Records, -1)
-	must(t, err)
-	if len(last) != 1 || last[0].Text != "now with [redacted aws-key 2] and [redacted aws-key 1]" {
-		t.Errorf("last entry: %s", jsonOf(last))
-	}
-	f, err := l.Original(context.Background(), reader.Wanted{Name: string(last[0].ID)}, nil)
-	must(t, err)
-	o, err := view.Show(context.Background(), f)
-	must(t, err)
-	if text := jsonOf(life.Turns) + jsonOf(o); strings.Contains(text, secret[4:]) || strings.Contains(text, other[4:]) || o.Secrets == "" {
-		t.Errorf("a secret is shown: %s", text)
-	}
-	var exact bytes.Buffer
-	must(t, f.Exact().Write(context.Background(), &exact))
-	if !strings.Contains(exact.String(), secret) || !strings.Contains(exact.String(), other) {
-		t.Errorf("exact: %q", exact.String())
-	}
 }

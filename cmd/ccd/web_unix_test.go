@@ -68,32 +68,12 @@ func webHome(t *testing.T, transcripts map[string]string) string {
 	t.Helper()
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "projects", "-home-me-ledger")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o700))
 	for id, text := range transcripts {
-		if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, filepath.Join(dir, id+".jsonl"), text)
 	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatalf("run --once: exit %d, %s", code, said)
-	}
+	once(t, home)
 	return home
-}
-
-// ledger is a session that its agent compacted.
-func ledger(t *testing.T) string {
-	t.Helper()
-	var all []byte
-	for _, name := range []string{"ledger.jsonl", "compaction.jsonl"} {
-		data, err := os.ReadFile(filepath.Join("story", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, data...)
-	}
-	return string(all)
 }
 
 // serveWeb starts `ccd web` in a home and opens its address.
@@ -130,9 +110,7 @@ func unopenedWeb(t *testing.T, home string, args ...string) *site {
 func newBrowser(t *testing.T) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &http.Client{Jar: jar, Timeout: time.Minute}
 }
 
@@ -157,9 +135,7 @@ func (s *site) ask(client *http.Client, method, address string, headers ...strin
 		address = s.base + address
 	}
 	r, err := http.NewRequestWithContext(s.t.Context(), method, address, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		if r.Header.Set(name, value); name == "Host" {
@@ -167,14 +143,10 @@ func (s *site) ask(client *http.Client, method, address string, headers ...strin
 		}
 	}
 	a, err := client.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	defer a.Body.Close()
 	body, err := io.ReadAll(a.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return a, string(body)
 }
 
@@ -238,18 +210,14 @@ func TestWebTokenWorksOnce(t *testing.T) {
 
 func (s *site) port() string {
 	u, err := url.Parse(s.base)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return u.Port()
 }
 
 func TestWebAnswersOnlyItsOwnNames(t *testing.T) {
 	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}), "--allow-host", "box.example")
 	u, err := url.Parse(s.base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cookie := s.browser.Jar.Cookies(u)[0].String()
 	for host, want := range map[string]int{
 		"127.0.0.1:" + s.port(): 200, "localhost:" + s.port(): 200, "[::1]:" + s.port(): 200, "LOCALHOST:" + s.port(): 200, "box.example": 200, "box.example:" + s.port(): 200,
@@ -345,9 +313,7 @@ func TestWebListensOnLoopbackOnly(t *testing.T) {
 func TestWebReachesNoFile(t *testing.T) {
 	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}))
 	secret := filepath.Join(s.home, "secret.txt")
-	if err := os.WriteFile(secret, []byte("the secret of the house"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, secret, "the secret of the house")
 	up := strings.Repeat("../", 20)
 	for _, path := range []string{
 		"/s/claude-code/" + url.PathEscape(up+secret), "/s/" + url.PathEscape(up) + "/x", "/s/claude-code/%00", "/s/claude-code/" + ledgerID + "%2f..%2f..",
@@ -394,9 +360,7 @@ func TestWebEndsWhenIdle(t *testing.T) {
 // TestWebViews opens every page of a session, and every link in them.
 func TestWebViews(t *testing.T) {
 	home := webHome(t, map[string]string{ledgerID: ledger(t)})
-	if code, _, said := ccdIn(home, "", "compact", ledgerID, "--max-tokens", "20000", "-q"); code != words.ExitDone { // a companion with IDs
-		t.Fatalf("compact: exit %d, %s", code, said)
-	}
+	done(t, home, "compact", ledgerID, "--max-tokens", "20000", "-q") // a companion with IDs
 	s := serveWeb(t, home)
 	s.has("/", "The nightly export", "claude-code", `href="`+ledgerURL+`"`)
 	s.has("/?q=Decimal", "In conversations", "<mark>Decimal</mark>", ledgerURL+"?at=21#r21")
@@ -436,12 +400,8 @@ func TestWebGrows(t *testing.T) {
 	again := ledgerURL + "/part?after=40&records=40"
 	s.want(http.StatusNoContent, again)
 	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", ledgerID+".jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone {
-		t.Fatal(said)
-	}
+	put(t, path, text)
+	once(t, home)
 	s.has(again, "also add a regression test", `data-after="`)
 	if body := s.want(http.StatusOK, again); strings.Contains(body, `id="r40"`) {
 		t.Error("the part has entries that are not new")
@@ -613,20 +573,11 @@ func TestWebLongSessions(t *testing.T) {
 func TestExport(t *testing.T) {
 	home := webHome(t, map[string]string{ledgerID: ledger(t)})
 	file := filepath.Join(home, "session.html")
-	if code, _, said := ccdIn(home, "", "export", "-o", file, ledgerID[:8]); code != words.ExitDone {
-		t.Fatalf("exit %d, %s", code, said)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	done(t, home, "export", "-o", file, ledgerID[:8])
+	data := read(t, file)
 	text := string(data)
 	harmlessPage(t, "export", text, true)
-	for _, want := range []string{"default-src &#39;none&#39;", "What its own summary kept", "keep it integer cents everywhere", `id="r52"`, "money.py", "bk36mdtxyn2j", "</html>"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q", want)
-		}
-	}
+	wants(t, text, []string{"default-src &#39;none&#39;", "What its own summary kept", "keep it integer cents everywhere", `id="r52"`, "money.py", "bk36mdtxyn2j", "</html>"})
 	if page := serveWeb(t, home).want(http.StatusOK, ledgerURL+"/export"); page != text {
 		t.Error("the page gives another file")
 	}

@@ -24,9 +24,7 @@ func TestWeekAgreesWithCcusage(t *testing.T) {
 			must(t, os.Remove(path))
 		}
 	}
-	if _, code, talk := piped(home, nil, "run", "--once", "-q"); code != 0 {
-		t.Fatal(talk)
-	}
+	once(t, home)
 	out, code, talk := piped(home, nil, "week", "--since", "2020-01-01", "--json")
 	var week struct {
 		Agents []struct {

@@ -36,9 +36,7 @@ func geminiFile(t *testing.T, turns int, word string) string {
 		Messages    []any    `json:"messages"`
 	}{"s", "0a1b", dirs, messages}
 	data, err := json.MarshalIndent(session, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 
@@ -47,14 +45,10 @@ func geminiFile(t *testing.T, turns int, word string) string {
 func TestSessionAsOneValue(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".gemini", "tmp", "mill", "chats", "session-2026-03-01T09-00-abcdef01.json")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	whole := geminiFile(t, 120, "sluice")
 	for _, content := range []string{whole[:40_000], whole, strings.Replace(whole, "Mend sluice 60.", "Mend SLUICE 60.", 1), geminiFile(t, 130, "wheel")} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, path, content)
 		command(t, home, "run", "--once", "-q")
 		if got := string(command(t, home, "restore", "--session", path)); got != content {
 			t.Errorf("%d bytes come back of %d", len(got), len(content))

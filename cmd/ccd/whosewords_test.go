@@ -11,17 +11,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"ccd/internal/agent/registry"
 	"ccd/internal/testkit"
+	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
 // The words in the cases of testdata/whose: of a program, of the human, and of the human in every session.
 const (
 	forged  = "delete-the-backups"
-	said    = "keep-the-tests"
+	theirs  = "keep-the-tests"
 	opening = "open-the-session"
 
 	disclaimer = "the tool wrote this, not the human"
@@ -47,16 +48,12 @@ func TestWhoseWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	env = append(env, "CCD_CONFIG="+config)
-	if _, code := inProcess(t, env, "run", "--once", "-q"); code != 0 {
-		t.Fatalf("run --once: exit %d", code)
-	}
-	client := agentSession(t, env)
+	doneIn(t, env, "run", "--once", "-q")
 	for _, c := range testkit.Sample(t, cases, 4) {
 		t.Run(c.agent+"/"+c.name, func(t *testing.T) {
 			t.Run("companion", func(t *testing.T) { c.inCompanion(t, env) })
 			t.Run("hook", func(t *testing.T) { c.inHook(t, env) })
 			t.Run("search", func(t *testing.T) { c.inSearch(t, env) })
-			t.Run("mcp", func(t *testing.T) { c.inMCP(t, client) })
 			for _, to := range []string{"claude", "codex"} {
 				t.Run("copy for "+to, func(t *testing.T) { c.inCopy(t, env, to) })
 			}
@@ -68,13 +65,11 @@ func TestWhoseWords(t *testing.T) {
 func whoseCases(t *testing.T, home, agent string) (cases []whose) {
 	t.Helper()
 	a, err := txtar.ParseFile(filepath.Join("testdata", "whose", agent+".txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, f := range a.Files {
 		c := whose{
 			agent: agent, name: f.Name, id: fmt.Sprintf("%08x-0000-4000-8000-00000000000%d", i+0x10000, len(agent)%2), dir: fmt.Sprintf("/src/%s%d", agent, i),
-			said: bytes.Contains(f.Data, []byte(said)), claim: strings.HasPrefix(f.Name, "claim: "),
+			said: bytes.Contains(f.Data, []byte(theirs)), claim: strings.HasPrefix(f.Name, "claim: "),
 		}
 		write := c.claudeLines
 		c.file = filepath.Join(home, ".claude", "projects", fmt.Sprintf("-src-claude%d", i), c.id+".jsonl")
@@ -82,19 +77,13 @@ func whoseCases(t *testing.T, home, agent string) (cases []whose) {
 			write = c.codexLines
 			c.file = filepath.Join(home, ".codex", "sessions", "2026", "01", "15", "rollout-2026-01-15T10-00-00-"+c.id+".jsonl")
 		}
-		if err := os.MkdirAll(filepath.Dir(c.file), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(c.file), 0o700))
 		var lines bytes.Buffer
 		for n, m := range write(t, string(f.Data)) {
 			maps.Copy(m, map[string]any{"timestamp": fmt.Sprintf("2026-01-15T10:00:%02dZ", n)})
-			if err := json.NewEncoder(&lines).Encode(m); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.NewEncoder(&lines).Encode(m))
 		}
-		if err := os.WriteFile(c.file, lines.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, c.file, lines.String())
 		cases = append(cases, c)
 	}
 	return cases
@@ -213,7 +202,7 @@ func (c *whose) check(t *testing.T, human string) {
 		t.Errorf("a program's words stand as the human's:\n%s", human)
 	case !strings.Contains(human, opening):
 		t.Errorf("the human's opening is missing:\n%s", human)
-	case c.said && !strings.Contains(human, said):
+	case c.said && !strings.Contains(human, theirs):
 		t.Errorf("the human's words are missing:\n%s", human)
 	}
 }
@@ -236,9 +225,7 @@ func (c *whose) inCompanion(t *testing.T, env []string) {
 			t.Errorf("%q stands in the companion", at)
 		}
 	}
-	if _, code := inProcess(t, env, "compact", "-q", c.file); code != 0 {
-		t.Fatalf("compact: exit %d", code)
-	}
+	doneIn(t, env, "compact", "-q", c.file)
 }
 
 // hook returns what a hook adds for the agent.
@@ -247,9 +234,7 @@ func (c *whose) hook(t *testing.T, env []string, session, source string) string 
 	event, err := json.Marshal(map[string]any{
 		"session_id": session, "transcript_path": strings.Replace(c.file, c.id, session, 1), "cwd": c.dir, "source": source,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	agent := map[string]string{"claude": "claude-code", "codex": "codex"}[c.agent]
 	var out, talk bytes.Buffer
 	if code := run(t.Context(), []string{"hook", "SessionStart", "--agent", agent, "--within", "1m"}, std(bytes.NewReader(event), &out, &talk), env); code != 0 {
@@ -271,7 +256,7 @@ func (c *whose) inHook(t *testing.T, env []string) {
 		t.Errorf("a program's words stand as the human's:\n%s", human)
 	}
 	offer := c.hook(t, env, "ffffffff"+c.id[8:], "startup")
-	if strings.Contains(offer, forged) || !strings.Contains(offer, said) && !strings.Contains(offer, opening) && !strings.Contains(offer, "…") {
+	if strings.Contains(offer, forged) || !strings.Contains(offer, theirs) && !strings.Contains(offer, opening) && !strings.Contains(offer, "…") {
 		t.Errorf("the last request is another:\n%s", offer)
 	}
 }
@@ -279,7 +264,7 @@ func (c *whose) inHook(t *testing.T, env []string) {
 // inSearch checks the kind of each hit.
 func (c *whose) inSearch(t *testing.T, env []string) {
 	var human strings.Builder
-	for _, word := range []string{opening, forged, said} {
+	for _, word := range []string{opening, forged, theirs} {
 		out, code := inProcess(t, env, "search", "--json", "--session", c.id, word)
 		var hits []struct{ Kind, Snippet string }
 		if err := json.Unmarshal(out, &hits); code != 0 && code != words.ExitNotFound || err != nil && len(out) > 0 {
@@ -294,37 +279,6 @@ func (c *whose) inSearch(t *testing.T, env []string) {
 	c.check(t, human.String())
 }
 
-// tool returns the archived text in a tool's answer.
-func tool(t *testing.T, client *mcp.ClientSession, name string, args map[string]any) string {
-	t.Helper()
-	text, _, _ := followed(t, client, name, args)
-	return text
-}
-
-func (c *whose) inMCP(t *testing.T, client *mcp.ClientSession) {
-	c.check(t, humanWords(tool(t, client, "companion", map[string]any{"session": c.id})))
-	timeline := tool(t, client, "timeline", map[string]any{"session": c.id})
-	var asked strings.Builder
-	for line := range strings.Lines(timeline) {
-		if _, what, ok := strings.Cut(line, " · "); ok {
-			what, _, _ = strings.Cut(what, " [ccd ")
-			if asked.WriteString(what + "\n"); strings.HasSuffix(what, "…") {
-				asked.WriteString(said) // more than one line shows
-			}
-		}
-	}
-	c.check(t, asked.String())
-	hits := tool(t, client, "search", map[string]any{"session": c.id, "words": opening})
-	if !strings.Contains(hits, " · human ") {
-		t.Errorf("the opening is not the human's:\n%s", hits)
-	}
-	if c.said {
-		if hits = tool(t, client, "search", map[string]any{"session": c.id, "words": said}); !strings.Contains(hits, " · human ") {
-			t.Errorf("the words are not the human's:\n%s", hits)
-		}
-	}
-}
-
 // inCopy reads the human's words in a copy: user messages except the first, which summarizes what is not in the copy,
 // and the results of calls.
 func (c *whose) inCopy(t *testing.T, env []string, to string) {
@@ -333,14 +287,9 @@ func (c *whose) inCopy(t *testing.T, env []string, to string) {
 		t.Fatalf("resume: exit %d", code)
 	}
 	var made struct{ Path string }
-	if err := json.Unmarshal(out, &made); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(made.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	human, results := copied(t, b)
+	must(t, json.Unmarshal(out, &made))
+	b := read(t, made.Path)
+	human, results := copied(t, map[string]string{"claude": "claude-code", "codex": "codex"}[to], b)
 	if c.said { // in the copy they may be the result of a call
 		human += strings.ReplaceAll(results, forged, "")
 	}
@@ -357,56 +306,18 @@ func (c *whose) inCopy(t *testing.T, env []string, to string) {
 }
 
 // copied returns the user's texts in a copy of either format, and the texts of results.
-func copied(t *testing.T, lines []byte) (human, results string) {
+func copied(t *testing.T, agent string, lines []byte) (human, results string) {
 	t.Helper()
-	type part struct {
-		Type    string
-		Text    string
-		Content json.RawMessage
-	}
-	for line := range bytes.Lines(lines) {
-		var r struct {
-			Type    string
-			Message *struct {
-				Role    string
-				Content json.RawMessage
-			}
-			Payload *struct {
-				Type, Role string
-				Content    json.RawMessage
-				Output     json.RawMessage
-			}
-		}
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
-		var content json.RawMessage
-		switch {
-		case r.Type == "user" && r.Message != nil:
-			content = r.Message.Content
-		case r.Payload != nil && r.Payload.Role == "user":
-			content = r.Payload.Content
-		case r.Payload != nil:
-			results += string(r.Payload.Output) + "\n"
-			continue
-		}
-		var text string
-		var parts []part
-		if json.Unmarshal(content, &text) == nil {
-			parts = []part{{Type: "text", Text: text}}
-		} else if len(content) > 0 && json.Unmarshal(content, &parts) != nil {
-			t.Fatalf("content: %s", content)
-		}
-		for _, p := range parts {
+	for r := range (registry.Table{}).NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: lines, Rest: true}) {
+		for _, it := range r.Items {
+			text := string(transcript.Original(it.Kind, it.Raw))
 			switch {
-			case p.Type == "tool_result":
-				results += string(p.Content) + "\n"
-			case strings.HasPrefix(p.Text, "[ccd ") && strings.Contains(p.Text, "not the human's words]\n"):
-			case strings.HasPrefix(p.Text, "Another language model started") && !strings.Contains(p.Text, said): // Codex knows it
-			case strings.HasPrefix(p.Text, "ccd: "):
-				human += humanWords(p.Text)
-			default:
-				human += p.Text + "\n"
+			case it.Kind == transcript.Result:
+				results += text + "\n"
+			case it.Kind == transcript.Summary:
+				human += humanWords(text)
+			case it.Kind == transcript.Human && !strings.HasPrefix(text, "[ccd "):
+				human += text + "\n"
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"ccd/compactor"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 )
 
 // What stands in the front matter is what was to stand there, and nothing in it poses as a marker.
@@ -27,9 +28,7 @@ func TestFrontComesBack(t *testing.T) {
 			t.Errorf("%s: what is quoted poses as a marker, or hides:\n%s", name, text)
 		}
 		p, err := Parse(doc.Text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		got, err := p.Front()
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -76,9 +75,7 @@ func TestFrontSeesWhatIsWrong(t *testing.T) {
 			t.Fatalf("%s does not stand in it", from)
 		}
 		p, err := Parse([]byte(broken))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if _, err := p.Front(); err == nil {
 			t.Errorf("%s: no error", to)
 		}

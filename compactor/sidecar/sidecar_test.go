@@ -37,9 +37,7 @@ func matter() Front {
 func TestRenderAndParse(t *testing.T) {
 	doc := Render(matter(), sections())
 	p, err := Parse(doc.Text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if err := p.Check(); err != nil {
 		t.Error(err)
 	}
@@ -81,9 +79,7 @@ func TestAbout(t *testing.T) {
 		f.Tokens.CharsPerToken = 1 + float64(n%40)/10
 		doc := Render(f, []compactor.Section{{Name: "Handover", Body: strings.Repeat("x", n*n/60) + "\n"}})
 		p, err := Parse(doc.Text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		_, body, _ := strings.Cut(string(doc.Text), "\n---\n")
 		if want := about(int64(utf8.RuneCountInString(body)), f.Tokens.CharsPerToken); doc.About != want {
 			t.Fatalf("%d chars, %v a token: about %d, want %d", utf8.RuneCountInString(body), f.Tokens.CharsPerToken, doc.About, want)
@@ -190,13 +186,9 @@ func TestForeignFilesStay(t *testing.T) {
 		"directory": func(p string) error { return os.Mkdir(p, 0o700) },
 	} {
 		path := filepath.Join(dir, name+Suffix)
-		if err := make(path); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, make(path))
 		before, err := os.Lstat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if _, err := Prepare(path, doc); !errors.Is(err, ErrForeign) {
 			t.Errorf("%s: Prepare = %v", name, err)
 		}
@@ -213,12 +205,8 @@ func TestForeignFilesStay(t *testing.T) {
 	}
 	ours := filepath.Join(dir, "ours"+Suffix)
 	p, err := Prepare(ours, doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, p.Commit())
 	if err := Remove(ours); err != nil { // control
 		t.Error(err)
 	}
@@ -231,18 +219,12 @@ func TestCopy(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "a"+Suffix), filepath.Join(dir, "below", "there", "a"+Suffix)
 	doc := Render(matter(), sections()).Text
-	if err := os.WriteFile(from, doc, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := Copy(from, to); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(from, doc, 0o600))
+	testkit.Must(t, Copy(from, to))
 	if b, err := os.ReadFile(to); err != nil || string(b) != string(doc) {
 		t.Errorf("copied: %v", err)
 	}
-	if err := Remove(from); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, Remove(from))
 	if err := Copy(from, to); err != nil {
 		t.Errorf("nothing to copy: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ccd/internal/agent/generic"
+	"ccd/internal/testkit"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -24,9 +25,7 @@ var exported = cmpopts.IgnoreUnexported(Config{}, Duration{})
 func load(t *testing.T, text string, env ...string) (Config, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	c, err := Load(file, true, append(env, "HOME=/home/me"))
 	if err != nil && !strings.Contains(err.Error(), file) && len(env) == 0 {
 		t.Errorf("the error does not name the file: %v", err)
@@ -38,21 +37,15 @@ func load(t *testing.T, text string, env ...string) (Config, error) {
 func TestExampleEqualsDefaults(t *testing.T) {
 	file := filepath.Join("..", "..", "config.toml.example")
 	if *update {
-		if err := os.WriteFile(file, []byte(Example()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(file, []byte(Example()), 0o644))
 	}
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if diff := cmp.Diff(Example(), string(text)); diff != "" {
 		t.Errorf("config.toml.example differs from default.toml, `go test ./internal/config -update` copies it (-want +got):\n%s", diff)
 	}
 	got, err := load(t, string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if diff := cmp.Diff(defaults(""), got, exported); diff != "" {
 		t.Errorf("the example differs from the defaults (-want +got):\n%s", diff)
 	}
@@ -90,9 +83,7 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	c, err := load(t, shown.String()+format+"role = '/role'\ncontent = '/text'\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for i, f := range reflect.VisibleFields(reflect.TypeFor[generic.Agent]()) {
 		if reflect.ValueOf(c.Agents.Formats["tinker"]).Field(i).IsZero() {
 			t.Errorf("the example does not show agents.formats.tinker.%s", f.Tag.Get("toml"))
@@ -174,16 +165,12 @@ func TestBadFiles(t *testing.T) {
 func TestPrecedenceAndSources(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.toml")
 	text := "[watch]\nsettle = \"3s\"\nmax_wait = \"1m\"\npoll = true\n[models.windows]\n\"my-model-2.5\" = 50000\n[redact.rules]\nacme = 'acme_(.+)'\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	c, err := Load(file, true, []string{
 		"HOME=/home/me", "CCD_CONFIG=/x", "CCD_WATCH_SETTLE=4s", "CCD_WATCH_MAX_WAIT=2m", "CCD_LOG_LEVEL=", "CCD_DEBUG=1",
 		"CCD_REDACT_SECRETS=false", "CCD_REDACT_ALLOW=^a+$", "CCD_TRIGGER_THRESHOLD=1000", "CCD_WATCH_IGNORE=a*, b", "CCD_COMPANION_DIR=~/c", "CCD_TRIGGER_PRESSURE=0.5",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	want := map[string]Value{
 		"watch.settle":         {Value: "4s", Source: "environment CCD_WATCH_SETTLE"},
 		"watch.max_wait":       {Value: "2m", Source: "environment CCD_WATCH_MAX_WAIT"},
@@ -248,16 +235,12 @@ func TestFileThatIsAskedForMustBeThere(t *testing.T) {
 
 func TestRoots(t *testing.T) {
 	c, err := load(t, "[watch]\n[watch.roots]\nclaude-code = [\"~/a/../b\", \"/srv/x/\"]\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if diff := cmp.Diff(map[string][]string{"claude-code": {"/home/me/b", "/srv/x"}}, c.Watch.Roots); diff != "" {
 		t.Error(diff)
 	}
 	file := filepath.Join(t.TempDir(), "c.toml")
-	if err := os.WriteFile(file, []byte("[companion]\ndir = \"~/c\""), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(file, []byte("[companion]\ndir = \"~/c\""), 0o600))
 	if _, err := Load(file, true, []string{"HOME=rel"}); err == nil || !strings.Contains(err.Error(), "not set to an absolute path") {
 		t.Errorf("err = %v", err)
 	}

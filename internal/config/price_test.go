@@ -3,15 +3,15 @@ package config
 import (
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // TestPrice: the longest prefix counts, and of its prices the newest one that holds at that time.
 func TestPrice(t *testing.T) {
 	c := defaults("")
 	text := "[models.prices]\nopus = \"2026-01-01 5 0.5 6.25 25; 2026-06-01 4 0.4 5 20\"\n\"opus-4\" = \"2026-01-01 1 1 1 1\"\n"
-	if err := c.decode(text, ""); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, c.decode(text, ""))
 	for _, w := range []struct {
 		model, day string
 		in         float64
@@ -25,9 +25,7 @@ func TestPrice(t *testing.T) {
 		{"", "2026-07-01", 0, false},
 	} {
 		at, err := time.Parse(time.DateOnly, w.day)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if p, ok := c.Models.Price(w.model, at); ok != w.ok || p.In != w.in {
 			t.Errorf("%s on %s: %+v, %v", w.model, w.day, p, ok)
 		}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 var (
@@ -96,17 +98,13 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 	}
 	for _, file := range documents(t) {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, missing := range absent(string(text), names, packages) {
 			t.Errorf("%s: there is no %s", file, missing)
 		}
 	}
 	text, err := os.ReadFile("docs/ARCHITECTURE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	steps := namedStep.FindAllStringSubmatch(string(text), -1)
 	for _, m := range steps {
 		if !names["daemon."+m[1]] {

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"ccd/internal/agent/registry"
+	"ccd/internal/testkit"
 )
 
 // source is a parsed Go file.
@@ -52,9 +53,7 @@ var tree = sync.OnceValues(func() (all []source, err error) {
 func sources(t *testing.T) []source {
 	t.Helper()
 	all, err := tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return all
 }
 
@@ -194,16 +193,12 @@ func TestHouseRules(t *testing.T) {
 
 func TestHouseRulesCanFail(t *testing.T) {
 	s, err := parse("bad_test.go", "package bad\nfunc init() {}\ntype s struct{ c context.Context }\nfunc f() { time.Sleep(1) }\nfunc g() {\n<-time.After(1)\n<-time.After(1) // a moment\n}\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if got := s.faults(); len(got) != 4 {
 		t.Errorf("got %q, want four faults", got)
 	}
 	s, err = parse("bad.go", "package bad\nfunc F() {}\ntype T struct{}\nfunc (T) M() {}\nfunc (t) N() {}\nvar V, w = 1, 2\n// C is.\nconst C = 1\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if got := s.faults(); len(got) != 4 {
 		t.Errorf("got %q, want four faults", got)
 	}
@@ -244,9 +239,7 @@ func TestNoLooseEnds(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 }
 
 func TestLooseEndsCanFail(t *testing.T) {
@@ -271,9 +264,7 @@ var mayName = regexp.MustCompile(`^(cmd/ccd|internal/testkit/gen|internal/agent/
 // registry imports the agents' packages.
 func TestAgentsAreKnownByTheirRows(t *testing.T) {
 	rows, err := filepath.Glob("internal/agent/*/row.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	imported := 0
 	for _, s := range sources(t) {
 		if s.test() {

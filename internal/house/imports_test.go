@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // layer is what layers.txt says of a package: its line, and what it may use of the machine.
@@ -99,9 +101,7 @@ func reach(pkg string, all map[string][]string) []string {
 
 func TestImportsGoDownOnly(t *testing.T) {
 	text, err := os.ReadFile("internal/house/layers.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	all := imports(t)
 	for _, b := range breaches(layers(string(text)), all) {
 		t.Error(b)

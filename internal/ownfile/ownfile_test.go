@@ -6,14 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
-	if err := os.WriteFile(path, []byte("four"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, []byte("four"), 0o600))
 	if got, err := Read(path, 4); string(got) != "four" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -8,18 +8,16 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // With os.Open, the test would hang.
 func TestWhatIsNoFile(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, syscall.Mkfifo(fifo, 0o600))
 	link := fifo + ".link"
-	if err := os.Symlink("/dev/zero", link); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Symlink("/dev/zero", link))
 	for _, path := range []string{fifo, link, os.DevNull} {
 		if _, err := Read(path, 10); !errors.Is(err, ErrIrregular) {
 			t.Errorf("%s: %v, want %v", path, err, ErrIrregular)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // TestFind: a directory of another machine is found in a clone by its git remote or, where no remote is known, by the
@@ -67,9 +69,7 @@ func TestHostileConfig(t *testing.T) {
 		dir := real(t.TempDir())
 		mkdir(t, filepath.Join(dir, ".git"))
 		for name, text := range map[string]string{"config": text, "other": "[remote \"o\"]\n\turl = git@host.example:org/proj\n"} {
-			if err := os.WriteFile(filepath.Join(dir, ".git", name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.WriteFile(filepath.Join(dir, ".git", name), []byte(text), 0o600))
 		}
 		if c, ok := Find(dir, "/home/a/b", "git@host.example:org/proj"); ok {
 			t.Errorf("%s: %+v", what, c)

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // git runs git in a directory, or skips the test if there is none.
@@ -25,9 +27,7 @@ func git(t *testing.T, dir string, args ...string) {
 func mkdir(t *testing.T, dirs ...string) {
 	t.Helper()
 	for _, dir := range dirs {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.MkdirAll(dir, 0o700))
 	}
 }
 
@@ -45,14 +45,10 @@ func TestWorktreesOfGit(t *testing.T) {
 	git(t, at("a"), "worktree", "move", "../moving", "../moved")
 	git(t, at("a"), "worktree", "remove", "../a.worktrees/usual")
 	git(t, at("a"), "worktree", "remove", "inside/tree")
-	if err := os.RemoveAll(at("far/removed")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.RemoveAll(at("far/removed")))
 	git(t, at("a"), "init", "-q", "nested")
 	git(t, at("other"), "clone", "-q", "--bare", at("a"), "proj/.bare")
-	if err := os.WriteFile(at("other/proj/.git"), []byte("gitdir: ./.bare\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(at("other/proj/.git"), []byte("gitdir: ./.bare\n"), 0o600))
 	git(t, at("other/proj"), "worktree", "add", "-q", "one")
 	git(t, at("other/proj"), "worktree", "add", "-q", "two")
 	ofA := []string{"a", "a/sub", "a/sub/gone", "a-feature", "a/inside/tree", "a.worktrees/usual", "moved"}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // seeds adds the texts of the lists, as they are and in JSON, and each kind of token in each encoding.
@@ -13,9 +15,7 @@ func seeds(f *testing.F) *Rules {
 	f.Helper()
 	for _, name := range []string{"secrets.txt", "others.txt", "later.txt", "harmless.txt"} {
 		text, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		testkit.Must(f, err)
 		text = []byte(strings.NewReplacer("«any»", "q7Zk2Pm9", "«odd»", "abcde5fGh!", "«b64»", "aGVsbG8gd29ybGQhIQ==", "«sign»", "x9=/&@?!%+4k", "{n}", "password", "{N}", "API_TOKEN", "{w}", "user").Replace(string(text)))
 		for form := range bytes.SplitSeq(text, []byte("\n----\n")) {
 			f.Add(form, uint16(len(form)/2))
@@ -29,9 +29,7 @@ func seeds(f *testing.F) *Rules {
 		}
 	}
 	rules, err := New(Config{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	return rules
 }
 
@@ -76,9 +74,7 @@ func FuzzStream(f *testing.F) {
 			if _, err := s.Write(whole); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, s.Close())
 			if want := Apply(whole, 0, rules.Session().Marks(whole)); !bytes.Equal(out.Bytes(), want) {
 				from := 0
 				for out.Len() > from && len(want) > from && out.Bytes()[from] == want[from] {

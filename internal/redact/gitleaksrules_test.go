@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/testkit"
+
 	"github.com/BurntSushi/toml"
 )
 
@@ -45,9 +47,7 @@ func TestGitleaksRules(t *testing.T) {
 	if version == "" || from == "" {
 		t.Skip("it needs the rules of a release of gitleaks")
 	}
-	if err := writeRules(version, from, "gitleaks.tsv"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, writeRules(version, from, "gitleaks.tsv"))
 }
 
 func writeRules(version, from, to string) error {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"ccd/internal/redact"
+	"ccd/internal/testkit"
 )
 
 const (
@@ -65,9 +66,7 @@ func fill(form string, r *rand.Rand) (text string, secrets []string) {
 func rules(t *testing.T) *redact.Rules {
 	t.Helper()
 	r, err := redact.New(redact.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return r
 }
 
@@ -92,9 +91,7 @@ var placed = map[string]func(string) string{
 func read(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	lines := strings.SplitAfter(string(b), "\n")
 	for strings.HasPrefix(lines[0], "#") {
 		lines = lines[1:]
@@ -234,9 +231,7 @@ func TestCode(t *testing.T) {
 		return err
 	}
 	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	goroot := strings.TrimSpace(string(root))
 	for _, root := range []string{filepath.Join("testdata", "code"), filepath.Join(goroot, "src"), filepath.Join(goroot, "lib"), os.Getenv("CCD_CODE")} {
 		if err := filepath.WalkDir(root, read); root != "" && err != nil {

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // TestRecall counts what is found of the examples that gitleaks has beside its rules, and what is found in real
@@ -25,9 +27,7 @@ func TestRecall(t *testing.T) {
 		t.Skip("GITLEAKS_DIR is not set: make redact-check")
 	}
 	rules, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	found, all := map[bool]int{}, map[bool]int{}
 	missed := map[string]int{}
 	files, err := filepath.Glob(filepath.Join(dir, "cmd/generate/config/rules/*.go"))
@@ -36,9 +36,7 @@ func TestRecall(t *testing.T) {
 	}
 	for _, file := range files {
 		examples, err := examplesIn(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for secret, texts := range examples {
 			for _, text := range texts {
 				all[secret]++

@@ -43,9 +43,7 @@ func encodings(s string) map[string]string {
 
 func TestEncodings(t *testing.T) {
 	rules, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for kind, secret := range secrets {
 		for name, text := range encodings(secret) {
 			for _, around := range []string{"%s", "see %s.", "a line\n%s\nanother", strings.Repeat("long ", 3000) + "%s", "`%s`", "KEY=%s", "<%s>", "'%s'"} {
@@ -77,9 +75,7 @@ func TestEncodings(t *testing.T) {
 // TestOwn: a rule of the configuration finds its secret in a text and in each string of JSON, however short; what is allowed is shown.
 func TestOwn(t *testing.T) {
 	rules, err := New(Config{Rules: map[string]string{"badge": `^B(\d{3}) *$`}, Allow: []string{"007"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for line, want := range map[string]string{"B123    ": "B[redacted badge 1]    ", `{"B124":["B125","B007","B12"]}`: `{"B[redacted badge 1]":["B[redacted badge 2]","B007","B12"]}`} {
 		if got := string(Apply([]byte(line), 0, rules.Session().Marks([]byte(line)))); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -90,9 +86,7 @@ func TestOwn(t *testing.T) {
 // TestNoJSON: what only begins like JSON, and lines that are torn or glued, lose their secrets too.
 func TestNoJSON(t *testing.T) {
 	rules, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	key := secrets["github-pat"]
 	for _, text := range []string{
 		"[default]\ntoken = %s\n", "[INFO] build\nGITHUB_TOKEN=%s", `{ "unterminated: %s`, `{"type":"user","message":{"role":"user","content":"torn %s`,
@@ -108,9 +102,7 @@ func TestNoJSON(t *testing.T) {
 // TestEscapedLines: in a text of many lines only those with needless escapes are decoded, each of them.
 func TestEscapedLines(t *testing.T) {
 	rules, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	key := secrets["github-pat"]
 	pieces := fmt.Sprintf(`{"a":"\\u00%x%s"}`, key[0], key[1:])
 	text := strings.Join([]string{`{"a":"plain1plain1plain1"}`, pieces, "no escape, a1b2c3d4e5f6", pieces, pieces, "end"}, "\n")
@@ -123,9 +115,7 @@ func TestEscapedLines(t *testing.T) {
 // TestHostile: work grows with the line, not with its square.
 func TestHostile(t *testing.T) {
 	rules, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	size := testkit.Cases(t, 64<<10, 2<<20)
 	for _, piece := range []string{
 		"sk-", "key=", "token=a1b2c3d4e5f6", "://a:b@", "%25", `\`, `\u0041`, "aGVs", strings.Repeat("aGVs", 19) + `\n`, "eyJ", "a.", "s.", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "(\"-", "a,password\n", "chpasswd ", "kind: Secret\ndata:\n", "name: password value: ", "password is ",
@@ -143,9 +133,7 @@ func TestHostile(t *testing.T) {
 // TestStream: a stream leaves out what its whole text has, however it is written, and keeps all else.
 func TestStream(t *testing.T) {
 	rules, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	key := "AKIA" + "Q7MZKXWVUTSRP2N3"
 	filler := strings.Repeat("an ordinary line of text\n", 1<<15)
 	for _, shift := range testkit.Numbers(t, 40, 3) {
@@ -159,9 +147,7 @@ func TestStream(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, s.Close())
 			if want := before + "[redacted aws-key 1] end\n" + filler; out.String() != want {
 				t.Fatalf("shift %d, writes of %d: %d bytes, want %d", shift, step, out.Len(), len(want))
 			}
@@ -172,9 +158,7 @@ func TestStream(t *testing.T) {
 // TestArgumentsByTheSecondWord: the body of a comment is none, that of a secret is one.
 func TestArgumentsByTheSecondWord(t *testing.T) {
 	rules, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for line, want := range map[string]int{
 		`gh pr comment 112 --body "Fixed the temporary file"`: 0, `gh secret set NPM_TOKEN --body "letmein-9"`: 1,
 		"ldapsearch -x -s subtree -b dc=example": 0, "ldappasswd -x -s Sommer2026 uid=me": 1,

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // part is the variable that makes the test binary act as a command.
@@ -80,9 +82,7 @@ func leave(stay int) int {
 func playing(t *testing.T, name string, timeout time.Duration) Command {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if parts[name] == nil {
 		t.Fatalf("no part %s", name)
 	}
@@ -139,9 +139,7 @@ func TestRunFails(t *testing.T) {
 func TestRunWithoutACommand(t *testing.T) {
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
-	if err := os.WriteFile(plain, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(plain, nil, 0o600))
 	for _, c := range []Command{
 		{Args: []string{"ccd-no-such-command"}, Dir: dir},
 		{Args: []string{filepath.Join(dir, "none")}, Dir: dir},

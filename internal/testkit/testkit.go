@@ -4,9 +4,11 @@ package testkit
 
 import (
 	"context"
+	"errors"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -100,4 +102,36 @@ func Eventually(t testing.TB, what string, cond func() bool) {
 		case <-tick.C:
 		}
 	}
+}
+
+// Must ends the test if err is not nil.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Read returns what is in a file.
+func Read(t testing.TB, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	Must(t, err)
+	return text
+}
+
+// Put writes a file that only its owner may read, and makes its directory.
+func Put(t testing.TB, path, text string) {
+	t.Helper()
+	Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	Must(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// Append appends to a file as a client does, which has it open no longer.
+func Append(t testing.TB, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	Must(t, err)
+	_, err = f.WriteString(text)
+	Must(t, errors.Join(err, f.Close()))
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // killed kills the daemon ten times while it archives new bytes; each time another is back soon, and nothing is lost.
@@ -51,9 +53,7 @@ func (w *walk) state() string { return w.alice.home() + "/.local/state/ccd" }
 func (w *walk) archived() time.Time {
 	w.Helper()
 	info, err := os.Stat(w.path(w.state() + "/archive.db"))
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 	return info.ModTime()
 }
 
@@ -109,9 +109,7 @@ func (w *walk) waiting() {
 	if err == nil {
 		_, err = out.Read(make([]byte, 5))
 	}
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 	w.grown(64 << 10)
 	over := time.Now().Add(3 * alive)
 	w.within(4*alive, "three intervals", func() bool { return time.Now().After(over) })

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/testkit/gen"
 )
 
@@ -37,9 +38,7 @@ func (w *walk) chroot(argv ...string) ([]byte, error) {
 func (w *walk) copyIn(name, inside string) {
 	w.Helper()
 	from, err := os.Open(filepath.Join(w.work, name))
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 	defer from.Close()
 	to, err := os.Create(w.path(inside))
 	if err == nil {
@@ -48,9 +47,7 @@ func (w *walk) copyIn(name, inside string) {
 	if err == nil {
 		err = to.Close()
 	}
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 }
 
 // sample is what one transcript will hold.
@@ -69,14 +66,10 @@ func (w *walk) samples() (all []sample) {
 	}
 	for _, agent := range []string{"claude", "codex"} {
 		found, err := filepath.Glob(filepath.Join(dir, agent, "*.jsonl"))
-		if err != nil {
-			w.Fatal(err)
-		}
+		testkit.Must(w, err)
 		for _, path := range found {
 			text, err := os.ReadFile(path)
-			if err != nil {
-				w.Fatal(err)
-			}
+			testkit.Must(w, err)
 			all = append(all, sample{agent, text})
 		}
 	}
@@ -103,9 +96,7 @@ func invented(w *walk, seed int, size int64) sample {
 	w.Helper()
 	agent := []string{"claude", "codex"}[seed%2]
 	var b bytes.Buffer
-	if err := gen.Write(&b, map[string]string{"claude": gen.Claude, "codex": gen.Codex}[agent], uint64(seed), size); err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, gen.Write(&b, map[string]string{"claude": gen.Claude, "codex": gen.Codex}[agent], uint64(seed), size))
 	return sample{agent, b.Bytes()}
 }
 
@@ -167,9 +158,7 @@ func (w *walk) complete() bool {
 	}
 	for _, f := range w.files {
 		info, err := os.Stat(w.path(f))
-		if err != nil {
-			w.Fatal(err)
-		}
+		testkit.Must(w, err)
 		if n, ok := have[f]; !ok || n != info.Size() {
 			return false
 		}
@@ -205,9 +194,7 @@ func (w *walk) sums(files []string) string {
 	var b strings.Builder
 	for _, f := range files {
 		text, err := os.ReadFile(w.path(f))
-		if err != nil {
-			w.Fatal(err)
-		}
+		testkit.Must(w, err)
 		sum := sha256.Sum256(text)
 		fmt.Fprintf(&b, "%s  %s\n", hex.EncodeToString(sum[:]), f)
 	}
@@ -220,9 +207,7 @@ func (w *walk) resolved(companions []string) (n int) {
 	var ids []string
 	for _, c := range companions {
 		text, err := os.ReadFile(w.path(c))
-		if err != nil {
-			w.Fatal(err)
-		}
+		testkit.Must(w, err)
 		if found := mark.IDs(string(text)); len(found) > 0 && len(ids) < 20 {
 			ids = append(ids, string(found[len(found)/2]))
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // told reads the journal: it has nothing of what transcripts say.
@@ -55,18 +57,12 @@ func rebooted(w *walk) {
 	gone := w.files[1]
 	sum := w.sums(w.files[1:2])
 	off := time.Now()
-	if err := w.powerOff(); err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, w.powerOff())
 	w.grown(200 << 10) // it arrives while nothing runs
-	if err := os.Remove(w.path(gone)); err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, os.Remove(w.path(gone)))
 	w.files = slices.Delete(w.files, 1, 2)
 	on := time.Now()
-	if err := w.boot(); err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, w.boot())
 	w.tell("off in %.1f s, on in %.1f s", on.Sub(off).Seconds(), time.Since(on).Seconds())
 	took := w.within(10*time.Second, "the service starts with the machine", func() bool { return w.pid() != 0 })
 	w.tell("active %.1f s later", took.Seconds())

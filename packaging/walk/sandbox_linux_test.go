@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // tries is a script that does what the service has no business to do, and says of each how it went.
@@ -66,9 +68,7 @@ func results(text string) map[string]string {
 func (w *walk) read(inside string) string {
 	w.Helper()
 	text, err := os.ReadFile(w.path(inside))
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 	return string(text)
 }
 

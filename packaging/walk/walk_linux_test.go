@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // prepared names the directory that packaging/walk/run has made: root (the machine's disk), old.deb and new.deb.
@@ -174,15 +176,9 @@ func (w *walk) write(who account, inside, text string) {
 		}
 		made = append(made, dir)
 	}
-	if err := os.MkdirAll(w.path(filepath.Dir(inside)), 0o755); err != nil {
-		w.Fatal(err)
-	}
-	if err := os.WriteFile(w.path(inside), []byte(text), 0o600); err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, os.MkdirAll(w.path(filepath.Dir(inside)), 0o755))
+	testkit.Must(w, os.WriteFile(w.path(inside), []byte(text), 0o600))
 	for _, p := range append(made, inside) {
-		if err := os.Chown(w.path(p), who.uid, who.uid); err != nil {
-			w.Fatal(err)
-		}
+		testkit.Must(w, os.Chown(w.path(p), who.uid, who.uid))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ccd/internal/agent/registry"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -25,9 +26,7 @@ func known(c transcript.Content) string {
 func jsonOf(t testing.TB, v any) []byte {
 	t.Helper()
 	data, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return data
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ccd/internal/agent/registry"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -47,9 +48,7 @@ func TestGolden(t *testing.T) {
 func read(t testing.TB, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return data
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"ccd/internal/agent/registry"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -29,9 +30,7 @@ func TestRecords(t *testing.T) {
 			row, _ := registry.Table{}.Lookup(agent) // plain lists have none
 			client := registry.Table{}.NewDecoder(agent, transcript.Main).Client
 			forms, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			var b strings.Builder
 			for _, f := range forms.Files {
 				fmt.Fprintf(&b, "== %s\n", f.Name)
@@ -161,9 +160,7 @@ func plain(format string, v any) string {
 func compare(t *testing.T, golden, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(golden, []byte(got), 0o644))
 	}
 	if diff := cmp.Diff(string(read(t, golden)), got); diff != "" {
 		t.Errorf("(-want +got), -update writes it anew:\n%s", diff)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ccd/internal/agent/registry"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -19,9 +20,7 @@ func TestReplayOfRealSessions(t *testing.T) {
 	same, unknown := 0, 0
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		calls := map[string]transcript.Item{}
 		files := map[string]transcript.Content{}
 		for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {

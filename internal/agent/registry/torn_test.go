@@ -19,17 +19,13 @@ func TestTornRecord(t *testing.T) {
 	var names []string
 	for _, at := range []string{"testdata/*.jsonl", corpus + "/*/*.jsonl"} {
 		found, err := filepath.Glob(at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		names = append(names, found...)
 	}
 	rng := rand.New(rand.NewPCG(testkit.Seed(), 7))
 	for _, name := range testkit.Sample(t, names, 30) {
 		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		lines := bytes.Split(bytes.TrimSpace(b), []byte("\n"))
 		agent := agentOf[filepath.Base(filepath.Dir(name))]
 		if first, _, _ := strings.Cut(filepath.Base(name), "."); agent == "" {

@@ -19,9 +19,7 @@ func TestDecodes(t *testing.T) {
 	for _, agent := range []string{gen.Claude, gen.Codex} {
 		for seed := range uint64(testkit.Cases(t, 2, 13)) {
 			var b bytes.Buffer
-			if err := gen.Write(&b, agent, seed, 1<<20); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, gen.Write(&b, agent, seed, 1<<20))
 			kinds, calls := map[transcript.Kind]int{}, map[string]bool{}
 			usage := 0
 			d := registry.Table{}.NewDecoder(agent, transcript.Main)
@@ -59,9 +57,7 @@ func TestDecodes(t *testing.T) {
 // TestTreeIsFound checks that ccd finds every file of a tree.
 func TestTreeIsFound(t *testing.T) {
 	home := t.TempDir()
-	if err := gen.Tree(home, 9, 8<<20); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, gen.Tree(home, 9, 8<<20))
 	classes := map[transcript.Class]int{}
 	err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -78,9 +74,7 @@ func TestTreeIsFound(t *testing.T) {
 		classes[s.Class]++
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if classes[transcript.Main] == 0 || classes[transcript.SubAgent] == 0 || classes[transcript.Attachment] == 0 {
 		t.Errorf("classes: %v", classes)
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // TestTheBytesStayTheSame pins them, because figures measured on them are compared between versions and machines. A deliberate
@@ -17,13 +19,9 @@ func TestTheBytesStayTheSame(t *testing.T) {
 	const size = 6 << 20
 	dir, all := t.TempDir(), sha256.New()
 	for _, agent := range []string{Claude, Codex} {
-		if err := Write(all, agent, 1, 1<<20); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, Write(all, agent, 1, 1<<20))
 	}
-	if err := Tree(dir, 4, size); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, Tree(dir, 4, size))
 	bytes := int64(0)
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -39,9 +37,7 @@ func TestTheBytesStayTheSame(t *testing.T) {
 		bytes += int64(len(data))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if got := fmt.Sprintf("%.8x", all.Sum(nil)); got != "6dc086bfc59dfc57" {
 		t.Errorf("the sum is %s", got)
 	}
@@ -60,7 +56,5 @@ func TestHome(t *testing.T) {
 	if *home == "" {
 		t.Skip("no -home")
 	}
-	if err := Tree(*home, 1, 50_000_000); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, Tree(*home, 1, 50_000_000))
 }

@@ -38,9 +38,7 @@ func BenchmarkRatios(b *testing.B) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(alone, ".claude/projects/-w", id+".jsonl"), transcript[:min(growing, len(transcript))], 0o600)
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	state := func() string { return "XDG_STATE_HOME=" + b.TempDir() }
 	path := "PATH=" + os.Getenv("PATH")
 	var pass, zstd, again, restore, unpack, live, single, list, search, start []float64
@@ -94,18 +92,12 @@ func grow(b *testing.B, bin, id string, transcript []byte) float64 {
 	home := b.TempDir()
 	file := filepath.Join(home, ".claude/projects/-w", id+".jsonl")
 	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, os.MkdirAll(filepath.Dir(file), 0o700))
 	daemon := exec.Command(bin, "run", "-q")
 	daemon.Env = env
-	if err := daemon.Start(); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, daemon.Start())
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	defer f.Close()
 	const step = 100_000
 	for at := 0; at < len(transcript); at += step {
@@ -139,17 +131,13 @@ func largestTranscript(b *testing.B, home string) (largest string) {
 		}
 		return err
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	return largest
 }
 
 func sizeOf(b *testing.B, path string) float64 {
 	b.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	return float64(info.Size())
 }

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ccd/compactor/sidecar"
+	"ccd/internal/testkit"
 	"ccd/internal/testkit/gen"
 )
 
@@ -55,9 +56,7 @@ func setUp(b *testing.B) (home, bin string, size uint64) {
 	if err == nil {
 		err = gen.Tree(home, 1, int64(size))
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	return home, bin, size
 }
 
@@ -111,9 +110,7 @@ func removeCompanions(b *testing.B, home string) (raw int64) {
 		}
 		return err
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	return raw
 }
 
@@ -123,17 +120,13 @@ func run(b *testing.B, env []string, none int, program ...string) (c cost) {
 	cmd := exec.Command(program[0], program[1:]...)
 	var said bytes.Buffer
 	cmd.Env, cmd.Stderr = env, &said
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, cmd.Start())
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for range tick.C {
 		c.anonymous = max(c.anonymous, anonymous(cmd.Process.Pid))
 		var info unix.Siginfo // of a process that has ended, and is still there to be waited for
-		if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, unix.Waitid(unix.P_PID, cmd.Process.Pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil))
 		if info.Signo != 0 {
 			break
 		}

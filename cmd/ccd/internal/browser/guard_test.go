@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // unguarded is a server that has the guard of `ccd web` not, for controls and as the other site of an attack.
@@ -105,18 +107,12 @@ func TestRebinding(t *testing.T) {
 func ask(t testing.TB, port, host string) (status int) {
 	t.Helper()
 	c, err := net.DialTimeout("tcp", "127.0.0.1:"+port, patience)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, c.SetDeadline(time.Now().Add(patience)))
 	fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", host)
 	r, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer r.Body.Close()
 	return r.StatusCode
 }

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"testing"
 
+	"ccd/internal/testkit"
+
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
@@ -56,9 +58,7 @@ func TestPictures(t *testing.T) {
 			t.Errorf("%s has %d bytes", one.name, len(picture))
 		}
 		if dir := os.Getenv("CCD_PICTURES"); dir != "" {
-			if err := os.WriteFile(filepath.Join(dir, one.name+".png"), picture, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.WriteFile(filepath.Join(dir, one.name+".png"), picture, 0o644))
 		}
 	}
 }
@@ -78,9 +78,7 @@ func (p *tab) picture() (data []byte) {
 func small(t testing.TB, data []byte) []byte {
 	t.Helper()
 	full, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	count := map[color.RGBA]int{}
 	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(full.At(x, y)).(color.RGBA) }
 	box := full.Bounds()
@@ -122,9 +120,7 @@ func small(t testing.TB, data []byte) []byte {
 		}
 	}
 	var b bytes.Buffer
-	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, out); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, out))
 	return b.Bytes()
 }
 

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"ccd/internal/testkit"
+
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -197,9 +199,7 @@ func (p *tab) hear(event any) {
 // call runs a command of the protocol.
 func (p *tab) call(do func(context.Context) error) {
 	p.t.Helper()
-	if err := p.in(do); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, p.in(do))
 }
 
 func (p *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // The sessions of the invented home.
@@ -193,10 +195,7 @@ func ledger(t testing.TB) []byte {
 	t.Helper()
 	var all []byte
 	for _, name := range []string{"ledger.jsonl", "compaction.jsonl"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "story", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testkit.Read(t, filepath.Join("..", "..", "story", name))
 		all = append(all, text...)
 	}
 	return all
@@ -216,9 +215,7 @@ func write(t testing.TB, path string, text []byte) {
 	if err == nil {
 		err = os.WriteFile(path, text, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 }
 
 // others are sessions that fill the list: what was asked, where, how long ago, and how many times the agent read a lot.
@@ -263,10 +260,7 @@ func story(t testing.TB) (home string) {
 		w := other(now, n)
 		put(t, home, w.id, w.Bytes())
 	}
-	codex, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "internal", "agent", "registry", "testdata", "story", "codex.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	codex := testkit.Read(t, filepath.Join("..", "..", "..", "..", "internal", "agent", "registry", "testdata", "story", "codex.jsonl"))
 	write(t, filepath.Join(home, ".codex", "sessions", "2026", "09", "14", "rollout-2026-09-14T10-00-00-019a4c00-7b1e-7c20-9f00-5a0b6c7d8e01.jsonl"), codex)
 	once(t, home)
 	return home

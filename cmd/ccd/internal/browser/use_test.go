@@ -6,11 +6,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -217,9 +218,7 @@ func TestGrowth(t *testing.T) {
 	if strings.Contains(end.text(), "also add a regression test") {
 		t.Fatal("the page shows what is not written yet")
 	}
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Put(t, file, string(text))
 	once(t, home)
 	end.await("the new records", "document.querySelector('#entries').innerText.includes('also add a regression test') && document.querySelector('#entries').innerText.includes('I have no record of either')")
 	end.await("how many are new", "document.querySelector('#grown').innerText.includes('28 new records')")

@@ -5,10 +5,11 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // views are the addresses of every kind of page.
@@ -42,18 +43,13 @@ func (p *tab) axe(source string) (all []finding) {
 		eval[bool](p, source+"; true")
 	}
 	text := eval[string](p, `axe.run(document, {resultTypes: ['violations'], preload: false}).then(r => JSON.stringify(r.violations.filter(v => v.impact === 'serious' || v.impact === 'critical')))`)
-	if err := json.Unmarshal([]byte(text), &all); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, json.Unmarshal([]byte(text), &all))
 	return all
 }
 
 func axeSource(t testing.TB) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(tools, "node_modules", "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Read(t, filepath.Join(tools, "node_modules", "axe-core", "axe.min.js"))
 	return string(text)
 }
 

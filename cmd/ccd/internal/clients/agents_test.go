@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // agent is a client: its program and arguments, its model and the names of its tools.
@@ -125,9 +127,7 @@ func (a agent) found(t *testing.T) agent {
 		t.Skipf("%s is not asked for: make clients, or %s=DIR of an npm prefix that has it", a.title, askFor)
 	}
 	all, err := filepath.Glob(filepath.Join(dir, "node_modules", a.program))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	all = slices.DeleteFunc(all, func(path string) bool { return strings.Contains(path, "-musl/") && strings.Contains(path, "claude") })
 	if len(all) == 0 {
 		t.Skipf("%s is not below %s", a.title, dir)

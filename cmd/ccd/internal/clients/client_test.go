@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // The environment variables that enable the tests.
@@ -96,9 +98,7 @@ func newHome(t *testing.T) *place {
 	dir := fleeting(t)
 	p := &place{t, filepath.Join(dir, "home"), filepath.Join(dir, "project"), newModel(t)}
 	for _, d := range []string{p.bin(), filepath.Join(p.home, ".codex"), filepath.Join(p.home, "tmp"), filepath.Join(p.project, "pkg")} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.MkdirAll(d, 0o700))
 	}
 	link(t, os.Getenv(binary), p.ccdPath())
 	return p
@@ -108,9 +108,7 @@ func newHome(t *testing.T) *place {
 func fleeting(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ccd-place-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
@@ -152,9 +150,7 @@ func link(t *testing.T, from, to string) {
 	if err == nil {
 		err = os.WriteFile(to, text, 0o700)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 }
 
 // ledger is an invented source file of about 30 KB with no two equal lines.
@@ -172,20 +168,12 @@ func (p *place) ccdPath() string { return filepath.Join(p.bin(), "ccd") }
 
 func (p *place) write(path, text string) {
 	p.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Put(p.t, path, text)
 }
 
 func (p *place) read(path string) string {
 	p.t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	text := testkit.Read(p.t, path)
 	return string(text)
 }
 
@@ -251,14 +239,10 @@ func (p *place) daemon() (stop func()) {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), p.ccdPath(), "run", "--quiet")
 	cmd.Dir, cmd.Env = p.project, p.env()
-	if err := cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, cmd.Start())
 	return func() {
 		p.t.Helper()
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			p.t.Fatal(err)
-		}
+		testkit.Must(p.t, cmd.Process.Signal(os.Interrupt))
 		if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != 130 {
 			p.t.Errorf("ccd run ends with %v", err)
 		}
@@ -281,8 +265,6 @@ func (p *place) asks(a agent, args []string, turns ...turn) []*request {
 func (p *place) sessions(pattern string) []string {
 	p.t.Helper()
 	found, err := filepath.Glob(filepath.Join(p.home, pattern))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, err)
 	return found
 }

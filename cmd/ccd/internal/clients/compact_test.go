@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // ours begins the text with which ccd answers a compaction.
@@ -82,9 +84,7 @@ func TestClaudeCodeAsksForItsContext(t *testing.T) {
 	}
 
 	// Without ccd the client compacts by itself.
-	if err := os.Rename(p.ccdPath(), p.ccdPath()+".away"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Rename(p.ccdPath(), p.ccdPath()+".away"))
 	if n := len(of(p.goOn(a, id, "/compact"), "compaction")); n != 1 {
 		t.Errorf("without ccd the client asked %d times for a summary, want once", n)
 	}
@@ -150,9 +150,7 @@ func TestClaudeCodeFoldsTheText(t *testing.T) {
 		{func() error { return os.Rename(p.ccdPath(), p.ccdPath()+".away") }, "ccd did not compact: "},
 		{func() error { return os.WriteFile(p.ccdPath(), []byte("#!/bin/sh\nexit 3\n"), 0o700) }, "ccd did not compact: exit status 3"},
 	} {
-		if err := c.does(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, c.does())
 		p.model.plays(append(a.working(20, 12), says("Winter is read."))...)
 		s.keys("Look at the ledger of winter.", "Enter")
 		s.shows("Winter is read.")

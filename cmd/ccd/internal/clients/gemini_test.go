@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // content is a turn of the Gemini API.
@@ -237,9 +239,7 @@ func TestGeminiIsTold(t *testing.T) {
 	p.begin(a, askCent, a.working(0, 6)...)
 	path := p.sessions(a.transcripts)[0]
 	var head struct{ SessionID string }
-	if err := json.NewDecoder(strings.NewReader(p.read(path))).Decode(&head); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.NewDecoder(strings.NewReader(p.read(path))).Decode(&head))
 	p.goOn(a, head.SessionID, askFiles, uses("", a.shell(runFiles)).reporting(a.full), uses("", a.shell(huge)), says(saidFiles).reporting(a.full))
 	for range 2 {
 		r := p.goOn(a, head.SessionID, askOn, says(saidToEnd))[0]
@@ -252,9 +252,7 @@ func TestGeminiIsTold(t *testing.T) {
 		out := p.must("/bin/sh", "-c", "printf %s '"+event+"' | "+p.ccdPath()+" hook UserPromptSubmit --agent gemini-cli")
 		return strings.Contains(out, "ccd: record of") && strings.Contains(out, askOn)
 	}
-	if err := os.Remove(filepath.Join(p.home, ".local", "state", "ccd", "hook.said")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(filepath.Join(p.home, ".local", "state", "ccd", "hook.said")))
 	if !tells() || tells() {
 		t.Error("the prompt after a compression is told of it never, or twice")
 	}

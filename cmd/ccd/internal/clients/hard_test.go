@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // TestClaudeCodeCompactsALongSession is case (n) with a session of 5,000 rows that has a picture, a sub-agent and batches of
@@ -53,13 +55,9 @@ func TestClaudeCodeCompactsALongSession(t *testing.T) {
 	}
 
 	// A ccd that hangs.
-	if err := os.Remove(p.ccdPath()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(p.ccdPath()))
 	p.write(p.ccdPath(), "#!/bin/sh\ncase \"$*\" in *SessionCompact*) exec tail -f /dev/null;; esac\n")
-	if err := os.Chmod(p.ccdPath(), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Chmod(p.ccdPath(), 0o700))
 	if n := len(of(p.goOn(a, id, "/compact"), "compaction")); n != 1 {
 		t.Errorf("with a ccd that hangs the client asked %d times for a summary, want once", n)
 	}
@@ -78,9 +76,7 @@ func (p *place) multiplied(path string, rows int) int {
 	last := ""
 	for line := range strings.Lines(text) {
 		var r struct{ Type, UUID string }
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			p.t.Fatal(err)
-		}
+		testkit.Must(p.t, json.Unmarshal([]byte(line), &r))
 		if r.Type == "user" || r.Type == "assistant" {
 			lines = append(lines, line)
 		}
@@ -108,9 +104,7 @@ func (p *place) multiplied(path string, rows int) int {
 				UUID   string
 				Parent string `json:"parentUuid"`
 			}
-			if err := json.Unmarshal([]byte(line), &r); err != nil {
-				p.t.Fatal(err)
-			}
+			testkit.Must(p.t, json.Unmarshal([]byte(line), &r))
 			parent := []byte("null") // of the first
 			if r.Parent != "" {
 				parent = fmt.Appendf(nil, "%q", r.Parent)
@@ -144,17 +138,13 @@ func TestPiAsksForItsSummary(t *testing.T) {
 	if !r.holds(askCent) || r.said("Step 0:") {
 		t.Error("the text lacks what the human asked, or the old history is there")
 	}
-	if err := os.Rename(p.ccdPath(), p.ccdPath()+".away"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Rename(p.ccdPath(), p.ccdPath()+".away"))
 	if len(of(compacts(14), "compaction")) == 0 {
 		t.Error("without ccd Pi's own compaction does not run")
 	}
 	for n, hangs := range []string{"trap '' TERM; while :; do read -r x || tail -f /dev/null; done", "tail -f /dev/null & exit 0", "kill -STOP $$"} {
 		p.write(p.ccdPath(), "#!/bin/sh\n"+hangs+"\n")
-		if err := os.Chmod(p.ccdPath(), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Chmod(p.ccdPath(), 0o700))
 		begun := time.Now()
 		if len(of(compacts(16+2*n), "compaction")) == 0 || time.Since(begun) > 30*time.Second {
 			t.Errorf("with a ccd that hangs (%s) Pi's own compaction does not run in time: %v", hangs, time.Since(begun))

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // TestClaudeCodeIsNotDisturbed is case (c): with companions and resumed copies next to the transcripts, but without
@@ -88,9 +90,7 @@ func newer(t *testing.T, path, than string) {
 		late := info.ModTime().Add(time.Second)
 		err = os.Chtimes(path, late, late)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 }
 
 // tree returns the hash and time of every file of the agents.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // huge is a command that prints 300 KB with one error line.
@@ -79,9 +81,7 @@ func TestUninstallLeavesNothing(t *testing.T) {
 func uninstalls(p *place, a agent, name string) {
 	t := p.t
 	if name == "claude-code" {
-		if err := os.MkdirAll(filepath.Join(p.home, ".claude"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.MkdirAll(filepath.Join(p.home, ".claude"), 0o700))
 		p.write(filepath.Join(p.home, ".claude", "settings.json"), "{\n\t\"env\": {\"LEDGER\": \"1\"},\n\t\"hooks\": {\"Stop\": []}\n}\n")
 	}
 	first, _ := p.begin(a, "Look at the ledger.")

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // call is a tool call of the model.
@@ -80,9 +82,7 @@ type model struct {
 func newModel(t *testing.T) *model {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	m := &model{url: "http://" + l.Addr().String(), summary: says("<analysis>read</analysis><summary>SUMMARY OF THE MODEL</summary>")}
 	srv := &http.Server{Handler: m}
 	go srv.Serve(l)

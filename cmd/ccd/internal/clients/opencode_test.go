@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // TestOpenCodeAsksForItsSummary is case (n) for OpenCode, whose model is asked for next to nothing: the summary is ccd's, made of an export
@@ -44,15 +46,11 @@ func TestOpenCodeAsksForItsSummary(t *testing.T) {
 			t.Errorf("compaction %d: ccd's text is there %d times, with %d IDs", n+1, texts, len(ids))
 		}
 	}
-	if err := os.Rename(p.ccdPath(), p.ccdPath()+".away"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Rename(p.ccdPath(), p.ccdPath()+".away"))
 	for _, does := range []string{"", "exec tail -f /dev/null"} {
 		if does != "" {
 			p.write(p.ccdPath(), "#!/bin/sh\n"+does+"\n")
-			if err := os.Chmod(p.ccdPath(), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.Chmod(p.ccdPath(), 0o700))
 		}
 		if asked, next := compacts(); asked.holds("ccd has the summary") || !next.holds("SUMMARY OF THE MODEL") {
 			t.Errorf("with a ccd that fails (%q) the model's own summary is not taken", does)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // TestQwenCodeIsTold is case (d) for Qwen Code: after its own compaction the record is in the next request, once.
@@ -56,16 +58,12 @@ func TestQwenCodeAsksForItsSummary(t *testing.T) {
 	}
 
 	real := p.ccdPath() + ".away"
-	if err := os.Rename(p.ccdPath(), real); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Rename(p.ccdPath(), real))
 	fails := func(script string, want bool) {
 		t.Helper()
 		if script != "" {
 			p.write(p.ccdPath(), "#!/bin/sh\n"+script+"\n")
-			if err := os.Chmod(p.ccdPath(), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.Chmod(p.ccdPath(), 0o700))
 		}
 		all := compacts()
 		if own := len(of(all, "compaction")) == 1 && last(all).holds("SUMMARY OF THE MODEL"); own != want || !last(all).holds(askOn) {
@@ -81,9 +79,7 @@ func TestQwenCodeAsksForItsSummary(t *testing.T) {
 	if !strings.Contains(p.read(settings), "127.0.0.1:") {
 		t.Error("the case is not what it should be")
 	}
-	if err := os.Rename(real, p.ccdPath()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Rename(real, p.ccdPath()))
 	if p.compacted("after it", compacts()); p.read(settings) != before {
 		t.Error("what a killed ccd left in the settings is not gone after the next compaction")
 	}

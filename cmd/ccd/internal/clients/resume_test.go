@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // copied is what `ccd resume --json` prints.
@@ -50,9 +52,7 @@ func (p *place) grown(a agent, n, tokens int) (*request, string) {
 func (p *place) picture() string {
 	p.t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 40, 30))); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 40, 30))))
 	path := filepath.Join(p.project, "ledger.png")
 	p.write(path, b.String())
 	return path

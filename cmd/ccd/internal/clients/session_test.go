@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"ccd/internal/testkit"
 )
 
 // proved logs what a case has shown, unless it failed.
@@ -87,9 +89,7 @@ func (p *place) saved() (restore func()) {
 	p.must("cp", "-a", p.home, kept)
 	return func() {
 		p.t.Helper()
-		if err := os.RemoveAll(p.home); err != nil {
-			p.t.Fatal(err)
-		}
+		testkit.Must(p.t, os.RemoveAll(p.home))
 		p.must("/bin/cp", "-a", filepath.Join(kept, filepath.Base(p.home)), p.home)
 	}
 }
@@ -116,13 +116,9 @@ var besides = regexp.MustCompile(`\\"workspaces\\":\{.*?\}\},`)
 func (p *place) normal(r *request) string {
 	p.t.Helper()
 	var body any
-	if err := json.Unmarshal(r.raw, &body); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, json.Unmarshal(r.raw, &body))
 	raw, err := json.MarshalIndent(body, "", " ") // the order of keys does not matter
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, err)
 	text := besides.ReplaceAllString(strings.ReplaceAll(string(raw), p.home, "$HOME"), "")
 	for _, re := range changingTimes {
 		text = re.ReplaceAllString(text, "<time>")

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ccd/internal/testkit"
 )
 
 // screen is a terminal in tmux.
@@ -28,9 +30,7 @@ func newScreen(p *place, command ...string) *screen {
 	s := &screen{p, filepath.Join(p.t.TempDir(), "tmux")}
 	s.tmux(append([]string{"-f", "/dev/null", "new-session", "-d", "-x", "180", "-y", "50"}, command...)...)
 	pid, err := strconv.Atoi(strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_pid}")))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, err)
 	p.t.Cleanup(func() {
 		exec.Command("tmux", "-S", s.socket, "kill-server").Run()
 		end(pid) // otherwise it could write into the removed home

@@ -17,6 +17,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
 	"ccd/internal/config"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 	"ccd/packaging"
 	"ccd/watcher"
@@ -33,12 +34,12 @@ func soundFacts(t *testing.T) *facts {
 	now := time.Now()
 	d := Doctor{Env: account.Env{Vars: []string{"HOME=" + home, "USERPROFILE=" + home}}, Version: "v1"}
 	p, err := d.Env.Place(true)
-	must(t, err)
+	testkit.Must(t, err)
 	p.Roots = []watcher.Root{root}
 	write(t, filepath.Join(p.StateDir, "archive.db"), 0o600)
-	must(t, os.Chmod(p.StateDir, 0o700))
+	testkit.Must(t, os.Chmod(p.StateDir, 0o700))
 	info, err := os.Stat(path)
-	must(t, err)
+	testkit.Must(t, err)
 	found := watcher.Found{Path: path, Root: root, Size: info.Size(), ModTime: info.ModTime()}
 	e := &reader.Entry{Session: archive.Session{Session: transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: "c0ffee00"}, Path: path}}}
 	e.Kept.Source = daemon.Stat{Size: info.Size(), ModTime: info.ModTime().UnixNano()}
@@ -51,29 +52,16 @@ func soundFacts(t *testing.T) *facts {
 		},
 	}
 	f.Manager, err = p.Service(packaging.Options{})
-	must(t, err)
+	testkit.Must(t, err)
 	f.Service = packaging.State{Installed: true, Enabled: true, Active: true, Pid: os.Getpid(), Sandboxed: true, Detail: "active (running)"}
 	return f
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func write(t *testing.T, path string, mode fs.FileMode) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte("---\nccd: 1\n---\n"), mode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	testkit.Must(t, os.WriteFile(path, []byte("---\nccd: 1\n---\n"), mode))
+	testkit.Must(t, os.Chmod(path, mode))
 }
 
 const day = 24 * time.Hour
@@ -162,7 +150,7 @@ func tells(all []Finding, state, want string) bool {
 
 func (f *facts) settings(t *testing.T, text string) {
 	t.Helper()
-	must(t, os.WriteFile(filepath.Join(f.Home, ".claude", "settings.json"), []byte(text), 0o600))
+	testkit.Put(t, filepath.Join(f.Home, ".claude", "settings.json"), text)
 }
 
 // TestPurgePeriods tests files that no purge endangers: new ones, archived ones and another agent's.

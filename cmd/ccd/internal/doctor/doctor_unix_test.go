@@ -12,68 +12,15 @@ import (
 	"testing"
 
 	"ccd/archive"
-	"ccd/watcher"
+	"ccd/internal/testkit"
 )
-
-// TestCheckRoot tests that doctor reports irregular and unreadable files under a root.
-func TestCheckRoot(t *testing.T) {
-	root := filepath.Join(t.TempDir(), "projects")
-	dir := filepath.Join(root, "-p")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	fifo, locked := filepath.Join(dir, "fifo.jsonl"), filepath.Join(dir, "locked.jsonl")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(locked, nil, 0); err != nil {
-		t.Fatal(err)
-	}
-	s := soundFacts(t)
-	all := s.checkRoot(scanRoot(t.Context(), s.Place, watcher.Root{Agent: "claude-code", Path: root}))
-	told := map[string]Finding{}
-	for _, f := range all {
-		for _, name := range []string{"fifo", "locked"} {
-			if strings.Contains(f.Detail, name) {
-				told[name] = f
-			}
-		}
-	}
-	if f := told["fifo"]; f.State != "note" || f.Fix != "" || !strings.Contains(f.Detail, "not a regular file: skipped") {
-		t.Errorf("fifo: %+v", f)
-	}
-	if os.Geteuid() == 0 {
-		t.Skip("NOTICE: root may read everything: the other half of this test needs another user")
-	}
-	if f := told["locked"]; f.State != "wrong" || f.Fix != "chmod u+r "+locked+", or add it to watch.ignore" {
-		t.Errorf("locked: %+v", f)
-	}
-}
-
-// TestDoctorFixesTheMode tests that --fix closes the state directory to others.
-func TestDoctorFixesTheMode(t *testing.T) {
-	s := soundFacts(t)
-	must(t, os.Chmod(s.StateDir, 0o755))
-	all := checkState(t.Context(), s)
-	if len(all) != 1 || all[0].State != "wrong" {
-		t.Fatalf("mode 0755: %+v", all)
-	}
-	if done := Fix(t.Context(), all, func(Finding, error) {}); len(done) != 1 || !done[0].Fixed {
-		t.Errorf("done: %+v", done)
-	}
-	if all := checkState(t.Context(), s); Worst(all) != "ok" {
-		t.Errorf("after the fix: %+v", all)
-	}
-}
 
 func TestProgramInPath(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	own, other := filepath.Join(one, "ccd"), filepath.Join(two, "ccd")
 	write(t, own, 0o700)
 	write(t, other, 0o700)
-	if err := os.WriteFile(other, []byte("another length"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(other, []byte("another length"), 0o700))
 	for path, want := range map[string]string{
 		one: "ok", one + ":" + two: "ok", two + ":" + one: "note", "": "note", t.TempDir(): "note",
 	} {
@@ -88,16 +35,12 @@ func TestArchiveLockedByAnother(t *testing.T) {
 	s := soundFacts(t)
 	var err error
 	s.Archive, err = archive.Open(s.ArchivePath, archive.Options{ReadOnly: true})
-	must(t, err)
+	testkit.Must(t, err)
 	lock := strings.TrimSuffix(s.ArchivePath, ".db") + ".lock"
 	f, err := os.OpenFile(lock, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer f.Close()
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 	s.readArchive(context.Background())
 	if !s.locked() {
 		t.Fatalf("the archive was read: %v", s.Unread)
@@ -114,9 +57,7 @@ func TestArchiveLockedByAnother(t *testing.T) {
 func TestStateDirectoryThatLeadsNowhere(t *testing.T) {
 	s := soundFacts(t)
 	s.StateDir = filepath.Join(t.TempDir(), "ccd")
-	if err := os.Symlink("/nowhere/ccd", s.StateDir); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Symlink("/nowhere/ccd", s.StateDir))
 	if got := checkState(t.Context(), s); len(got) != 1 || got[0].State != "wrong" || !strings.Contains(got[0].Detail, "/nowhere/ccd") {
 		t.Errorf("%+v", got)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ccd/internal/remote/pulled"
+	"ccd/internal/testkit"
 )
 
 // TestRemote: doctor names what is wrong with the copy in object storage, and what to do; without a remote it says nothing.
@@ -18,9 +19,9 @@ func TestRemote(t *testing.T) {
 	sound := func(t *testing.T) (*facts, pulled.Settings, pulled.Push) {
 		f := soundFacts(t)
 		bin := t.TempDir()
-		must(t, os.WriteFile(filepath.Join(bin, "ccd-remote"), []byte("#!/bin/sh\necho v1\n"), 0o755))
+		testkit.Must(t, os.WriteFile(filepath.Join(bin, "ccd-remote"), []byte("#!/bin/sh\necho v1\n"), 0o755))
 		f.Env.Vars = append(f.Env.Vars, "PATH="+bin)
-		must(t, os.MkdirAll(filepath.Join(f.StateDir, pulled.Dir), 0o700))
+		testkit.Must(t, os.MkdirAll(filepath.Join(f.StateDir, pulled.Dir), 0o700))
 		return f, pulled.Settings{URL: "s3://b/p", Recipients: []string{"age1x"}}, pulled.Push{Pushed: f.Now.Add(-time.Minute), Tried: f.Now}
 	}
 	for name, c := range map[string]struct {
@@ -51,7 +52,7 @@ func TestRemote(t *testing.T) {
 			f, s, p := sound(t)
 			c.spoil(f, &s, &p)
 			dir := filepath.Join(f.StateDir, pulled.Dir)
-			must(t, errors.Join(pulled.WriteSettings(dir, s), pulled.WritePush(dir, p)))
+			testkit.Must(t, errors.Join(pulled.WriteSettings(dir, s), pulled.WritePush(dir, p)))
 			all := remote(t, f)
 			if len(all) != 1 || all[0].State != c.state || !strings.Contains(all[0].Detail, c.want) || !strings.Contains(all[0].Fix, c.fix) {
 				t.Errorf("%+v", all)

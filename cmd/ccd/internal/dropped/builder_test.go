@@ -10,6 +10,7 @@ import (
 	"ccd/compactor/limits"
 	"ccd/internal/agent/registry"
 	"ccd/internal/session"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -73,9 +74,7 @@ func (l *log) of(by Choice) (*Report, error) {
 func (l *log) report(t *testing.T, by Choice) *Report {
 	t.Helper()
 	out, err := l.of(by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return out
 }
 

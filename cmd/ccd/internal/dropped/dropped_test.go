@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ccd/compactor"
 )
 
 // workday is a session in which every class has a fact that the summary keeps and one that it drops.
@@ -130,32 +128,5 @@ func TestCodex(t *testing.T) {
 	}
 	if !r.Sealed || r.Preserved != 1 || len(texts(r, Failures)) != 1 {
 		t.Errorf("%+v", r)
-	}
-}
-
-func TestLists(t *testing.T) {
-	l := workday()
-	l.compact("The mill is closed.")
-	r := l.report(t, Choice{Class: Files, Most: 1})
-	for _, c := range r.Classes {
-		if want := map[Class]int{Files: 1}[c.Class]; len(c.List) != want || c.More != c.Dropped-want {
-			t.Errorf("%s: %d listed, %d more", c.Class, len(c.List), c.More)
-		}
-	}
-}
-
-// A text says what another one does if it has all its values and most of its words.
-func TestSays(t *testing.T) {
-	text := compactor.NewReader("Changed `wheel.go` and\nthe stone, commit 9f31c07. The race of the mill was mended on Monday, with --slow in src/stone.go. 石を磨く。")
-	for other, want := range map[string]bool{
-		"wheel.go": true, "heel.go": false, "wheel.g": false, "stone.go": true, "9f31c07": true, "77ab12c": false, "The mill's race was mended on Monday.": true, "The race was mended in 1900.": false,
-		"The race was mended with --fast.": false, "The hare sleeps behind every house.": false, "石を磨く": true, "水を磨かない": false, "": false,
-	} {
-		if got := text.Says(other); got != want {
-			t.Errorf("%q: %v, want %v", other, got, want)
-		}
-	}
-	if compactor.NewReader("").Says("wheel.go") {
-		t.Error("an empty text says something")
 	}
 }

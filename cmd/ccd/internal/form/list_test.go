@@ -40,28 +40,6 @@ func filtered(data []byte, o FilterOptions) (Filtered, error) {
 	return l.Filter(o), nil
 }
 
-type given struct {
-	ID      string          `json:"id"`
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
-	Calls   []struct {
-		ID       string `json:"id"`
-		Function struct {
-			Name      string `json:"name"`
-			Arguments string `json:"arguments"`
-		} `json:"function"`
-	} `json:"tool_calls"`
-	Answers string `json:"tool_call_id"`
-}
-
-func read(t testing.TB, out []byte) (all []given) {
-	t.Helper()
-	if err := json.Unmarshal(out, &all); err != nil || !utf8.Valid(out) {
-		t.Fatalf("no list of messages: %v\n%s", err, out)
-	}
-	return all
-}
-
 // lawFaults returns the laws of the filter that a result breaks. again filters the list a second time; where the budget could not be
 // met (over), the result is never printed, and a second time may be another.
 func lawFaults(data []byte, f Filtered, over bool, again func([]byte) (Filtered, error)) (found []string) {
@@ -204,17 +182,13 @@ func TestFilterLawsCanFail(t *testing.T) {
 		map[string]any{"id": "c", "role": "assistant", "content": walk("pond", 5)},
 		map[string]any{"id": "d", "role": "user", "content": "ok"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	o := shipped
 	o.Recent = 1
 	again := func(list []byte) (Filtered, error) { return filtered(list, o) }
 	sound := func() Filtered {
 		f, err := filtered(data, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return f
 	}
 	if found := lawFaults(data, sound(), false, again); len(found) > 0 {
@@ -236,70 +210,6 @@ func TestFilterLawsCanFail(t *testing.T) {
 		breakIt(&f)
 		if len(lawFaults(data, f, false, again)) == 0 {
 			t.Errorf("nothing is seen of what %s", name)
-		}
-	}
-}
-
-// Merged messages become one with the first one's id and role; the report has the other ids.
-func TestMergedGroups(t *testing.T) {
-	data := []byte(fmt.Sprintf(`[{"id": "a", "role": "user", "content": %q}, {"id": 2, "role": "user", "content": %q}, {"role": "user", "content": %q}, {"id": "d", "role": "assistant", "content": "ok"}]`,
-		walk("mill", 6), walk("gate", 6), walk("pond", 6)))
-	o := shipped
-	o.Recent = 0
-	f, err := filtered(data, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := read(t, f.Text)
-	if len(all) != 2 || all[0].ID != "a" || all[0].Role != "user" || !strings.Contains(string(all[0].Content), "(3 messages merged)") {
-		t.Fatalf("%s", f.Text)
-	}
-	for i, want := range []string{`"a"`, "2", "", `"d"`} {
-		d := f.Report.Decisions[i]
-		if string(d.ID) != want || i < 3 && (string(d.InID) != `"a"` || d.In != 0 || d.Marker != f.Pointers[0].Hash.ID()) {
-			t.Errorf("message %d: %+v", i, d)
-		}
-	}
-	if p := f.Pointers[0]; len(f.Pointers) != 1 || p.Shape != transcript.List || len(p.Parts) != 3 || p.Record != 1 || p.Last != 3 {
-		t.Errorf("%+v", f.Pointers)
-	}
-}
-
-// A call and its result stay a pair, whatever is shortened. An orphan result, an empty content and a content without
-// text survive.
-func TestPairsSurvive(t *testing.T) {
-	long := walk("mill", 9)
-	data, err := json.Marshal([]any{
-		map[string]any{"id": "1", "role": "assistant", "content": []any{map[string]any{"type": "text", "text": long}, map[string]any{"type": "tool_use", "id": "x", "name": "look", "input": map[string]any{"at": long}}}},
-		map[string]any{"id": "2", "role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "x", "content": long + "x"}, map[string]any{"type": "tool_result", "tool_use_id": "y", "content": long + "y"}}},
-		map[string]any{"id": "3", "role": "assistant", "content": nil, "tool_calls": []any{map[string]any{"id": "c", "function": map[string]any{"name": "look", "arguments": "{}"}}}},
-		map[string]any{"id": "4", "role": "tool", "tool_call_id": "c", "content": long + "c"},
-		map[string]any{"id": "5", "role": "tool", "tool_call_id": "gone", "content": long + "d"},
-		map[string]any{"id": "6", "role": "user", "content": ""},
-		map[string]any{"id": "7", "role": "user", "content": []any{map[string]any{"type": "image", "source": map[string]any{"type": "base64", "data": "QUJD"}}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := shipped
-	o.Recent = 0
-	f, err := filtered(data, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var before, after []json.RawMessage
-	if json.Unmarshal(data, &before) != nil || json.Unmarshal(f.Text, &after) != nil || len(after) != len(before) {
-		t.Fatalf("%s", f.Text)
-	}
-	for i := range before {
-		same := bytes.Equal(before[i], after[i])
-		if shortened := i == 1 || i == 3 || i == 4; same == shortened {
-			t.Errorf("message %d: %.300s", i+1, after[i])
-		}
-	}
-	for _, keep := range []string{`"tool_use_id":"x"`, `"tool_use_id":"y"`, `"tool_call_id":"c"`, `"tool_call_id":"gone"`} {
-		if !bytes.Contains(f.Text, []byte(keep)) {
-			t.Errorf("%s is gone: %s", keep, f.Text)
 		}
 	}
 }
@@ -373,9 +283,7 @@ func FuzzList(f *testing.F) {
 		o := everything()
 		o.Recent = 0
 		got, err := filtered(data, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, fault := range lawFaults(data, got, false, func(list []byte) (Filtered, error) { return filtered(list, o) }) {
 			t.Error(fault)
 		}

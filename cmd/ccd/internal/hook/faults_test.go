@@ -11,6 +11,7 @@ import (
 	"unicode/utf16"
 
 	"ccd/compactor/sidecar"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -128,28 +129,6 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// TestRead has a control in each pair.
-func TestRead(t *testing.T) {
-	endless := strings.NewReader(`{"session_id":"a","x":"` + strings.Repeat("y", MaxInput) + `"}`)
-	for name, c := range map[string]struct {
-		in   *strings.Reader
-		good bool
-	}{
-		"object": {strings.NewReader(`{"session_id":"a"}`), true}, "null": {strings.NewReader(`null`), false},
-		"more behind it": {strings.NewReader(`{"session_id":"a"} trailing`), true}, "cut": {strings.NewReader(`{"session_id":"a"`), false},
-		"list": {strings.NewReader(`[]`), false}, "wrong type": {strings.NewReader(`{"session_id":{}}`), false},
-		"nothing": {strings.NewReader(""), false}, "too long": {endless, false},
-	} {
-		e, err := Read(c.in)
-		if (err == nil) != c.good || (e.Session == "a") != c.good {
-			t.Errorf("%s: %q, %v", name, e.Session, err)
-		}
-		if err != nil && (strings.Contains(err.Error(), "yyy") || strings.Contains(err.Error(), "session_id\":")) {
-			t.Errorf("%s: content in %v", name, err)
-		}
-	}
-}
-
 func TestTheLogHoldsNoContentAndStaysSmall(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	for range 4000 {
@@ -157,10 +136,7 @@ func TestTheLogHoldsNoContentAndStaysSmall(t *testing.T) {
 	}
 	var size int64
 	for _, name := range []string{"hook.log", "hook.log.1"} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testkit.Read(t, filepath.Join(dir, name))
 		size += int64(len(text))
 		if strings.Contains(string(text), "say this") {
 			t.Error("content in the log")

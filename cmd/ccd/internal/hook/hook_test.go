@@ -14,6 +14,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -62,24 +63,15 @@ func (p *place) codex(day, id string) string {
 
 func (p *place) write(path, text string, age time.Duration) {
 	p.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Put(p.t, path, text)
 	when := now.Add(-age)
-	if err := os.Chtimes(path, when, when); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, os.Chtimes(path, when, when))
 }
 
 func (p *place) find(path string) transcript.Session {
 	p.t.Helper()
 	s, err := p.session(&Event{Transcript: path})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, err)
 	return s
 }
 
@@ -148,9 +140,7 @@ func TestAStartOffersTheNewestEarlierSession(t *testing.T) {
 	newest := p.companion(p.claude(uuid1), ledger, nil)
 	p.companion(p.claude(uuid2), ledger, nil)
 	a, err := p.ask(Event{Name: SessionStart, Source: "startup", Session: uuid3, Transcript: p.claude(uuid3)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	text := contextOf(t, a)
 	wants(t, text, newest, "3 hours ago", `'invoice 48213', then stop"`)
 	if strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
@@ -224,9 +214,7 @@ func TestGoingOn(t *testing.T) {
 	at := p.companion(p.claude(uuid1), ledger, nil)
 	for _, source := range []string{"resume", "compact"} {
 		a, err := p.ask(Event{Name: SessionStart, Source: source, Session: uuid1, Transcript: p.claude(uuid1)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		text := contextOf(t, a)
 		wants(t, text, at, "`/opt/bin/ccd agent restore ID`", "not instructions", ledger)
 		wants(t, text[:min(len(text), maxHead)], at, "/opt/bin/ccd agent restore ID")

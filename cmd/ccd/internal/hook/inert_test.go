@@ -6,25 +6,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
-	"ccd/compactor/limits"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 )
 
 // tag matches what a model may read as a tag.
 var tag = regexp.MustCompile(`<[\pL/|_]`)
-
-func TestTagless(t *testing.T) {
-	for in, want := range map[string]string{
-		"": "", "a < b, c<5, <- <=": "a < b, c<5, <- <=", "</system-reminder>": `\x3c/system-reminder>`, "x<system>y": `x\x3csystem>y`,
-		"<<SYS>>": `<\x3cSYS>>`, "<|im_end|>": `\x3c|im_end|>`, "<élan>": `\x3célan>`, `\<b>`: `\\x3cb>`, "<_x>": `\x3c_x>`, "ends <": "ends <",
-	} {
-		if got := tagless(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
 
 // TestTaglessIsExact: text that is escaped by package mark and by tagless can be unquoted exactly.
 func TestTaglessIsExact(t *testing.T) {
@@ -53,9 +41,7 @@ func TestNoAnswerHoldsATag(t *testing.T) {
 		p.companion(path, state, nil)
 		for _, source := range []string{"resume", "compact"} {
 			a, err := p.ask(Event{Name: SessionStart, Source: source, Session: uuid1, Transcript: path})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			text := contextOf(t, a)
 			if at := tag.FindStringIndex(text); at != nil {
 				t.Errorf("%s: %q", source, text[at[0]:min(len(text), at[0]+40)])
@@ -67,9 +53,7 @@ func TestNoAnswerHoldsATag(t *testing.T) {
 		}
 	}
 	a, err := p.ask(Event{Name: SessionStart, Source: "startup", Session: uuid3, Transcript: p.claude(uuid3)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	text := contextOf(t, a)
 	if tag.MatchString(text) {
 		t.Errorf("startup: %q", text)
@@ -85,9 +69,7 @@ func TestAnOfferKeepsItsPath(t *testing.T) {
 			p.write(path, `{"timestamp":"2026-03-01T10:00:00Z","type":"session_meta","cwd":"/w","payload":{"id":"x","cwd":"/w","originator":"codex","cli_version":"1"}}`+"\n", time.Hour)
 			at := p.companion(path, "Task (#3, 2026-03-01 10:00): \""+mark.Inline(ask, 0)+"\"\n", nil)
 			a, err := p.ask(Event{Name: SessionStart, Source: "startup", Cwd: "/w", Session: uuid3, Transcript: strings.ReplaceAll(path, uuid1, uuid3)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			text := contextOf(t, a)
 			if !strings.HasSuffix(text, at+"\n") || units(p.find(path).Agent, text) > maxOffer+1 || !strings.Contains(text, "the last request there") {
 				t.Errorf("%q", text)
@@ -96,23 +78,6 @@ func TestAnOfferKeepsItsPath(t *testing.T) {
 	}
 	if got := requestClause(claude, "go on", 10); got != "" {
 		t.Errorf("no room: %q", got)
-	}
-}
-
-func TestInert(t *testing.T) {
-	for in, want := range map[string]string{
-		"a\tb\r\nc\n": "a\tb\r\nc\n", "a\rb": `a\x0db`, `\x41 \d [x`: `\x41 \d [x`, "é 語 😀\u00a0": "é 語 😀\u00a0", "\x1b[0m\a": `\x1b[0m\x07`,
-		"[ccd x": `[\ccd x`, "[\u200bccd x": `[\xe2\x80\x8bccd x`, "a\xffb": "a\ufffdb", "\u2066": `\xe2\x81\xa6`, "</x>": "</x>",
-	} {
-		if got := inert(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-	for _, text := range []string{strings.Repeat("a", 5000), strings.Repeat("\u202e", 5000), strings.Repeat("a", 1990) + strings.Repeat("\x1b", 50), "short\x1b", ""} {
-		head, shown := inertHead(text, limits.LargeHead)
-		if n := utf8.RuneCountInString(shown); n > limits.LargeHead || !strings.HasPrefix(text, head) || shown != inert(head) || head != text && n < limits.LargeHead/2 {
-			t.Errorf("%.20q: %d shown of %d", text, n, len(head))
-		}
 	}
 }
 

@@ -19,9 +19,7 @@ func TestPressureIsToldOncePerLevel(t *testing.T) {
 		p := newPlace(t)
 		if readOnly {
 			p.write(filepath.Join(p.StateDir, "x"), "", 0)
-			if err := os.Chmod(p.StateDir, 0o500); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.Chmod(p.StateDir, 0o500))
 		}
 		e := Event{Name: UserPromptSubmit, Session: uuid1, Transcript: p.claude(uuid1)}
 		said := 0
@@ -40,12 +38,7 @@ func TestPressureIsToldOncePerLevel(t *testing.T) {
 			if n := utf8.RuneCountInString(text); n > maxPrompt {
 				t.Errorf("%d chars", n)
 			}
-			f, err := os.OpenFile(e.Transcript, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600) // as the client writes it
-			if err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprintf(f, `{"type":"attachment","attachment":{"content":%q}}`+"\n", text)
-			f.Close()
+			testkit.Append(t, e.Transcript, fmt.Sprintf(`{"type":"attachment","attachment":{"content":%q}}`+"\n", text)) // as the client writes it
 		}
 		if said != 2 {
 			t.Errorf("read-only %v: told %d times, want 2", readOnly, said)

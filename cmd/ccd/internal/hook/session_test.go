@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -37,9 +37,7 @@ func (s *session) line(v map[string]any) {
 	s.n++
 	v["timestamp"] = time.Date(2026, 3, 1, 9, 0, s.n, 0, time.UTC).Format(time.RFC3339)
 	b, err := json.Marshal(v)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	s.lines.Write(append(b, '\n'))
 }
 
@@ -84,9 +82,7 @@ func (s *session) runs(command, outcome string, failed bool) {
 	id := fmt.Sprintf("call%d", s.calls)
 	if s.agent == codex {
 		arguments, err := json.Marshal(map[string]any{"cmd": command})
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		testkit.Must(s.t, err)
 		status := 0
 		if failed {
 			status = 1
@@ -162,10 +158,7 @@ func (p *place) given(s *session) string {
 
 func folded(t testing.TB, s transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text) {
 	t.Helper()
-	data, err := os.ReadFile(s.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.Read(t, s.Path)
 	f := compactor.New(compactor.Defaults().With(m), s)
 	seg := transcript.Segment{Data: data, End: transcript.Cursor{Generation: 1, Offset: int64(len(data))}}
 	for r := range (registry.Table{}).NewDecoder(s.Agent, s.Class).Records(seg) {
@@ -178,8 +171,6 @@ func folded(t testing.TB, s transcript.Session, m compactor.Manual) (*compactor.
 func (p *place) told(source, path string) string {
 	p.t.Helper()
 	a, err := p.ask(Event{Name: SessionStart, Source: source, Session: uuid1, Transcript: path})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, err)
 	return contextOf(p.t, a)
 }

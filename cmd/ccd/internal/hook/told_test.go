@@ -13,7 +13,6 @@ import (
 
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
-	"ccd/internal/mark"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
@@ -80,61 +79,6 @@ func wholeLines(t *testing.T, what, text string) {
 			if rest = rest[i+1:]; !strings.Contains(rest, "]") {
 				t.Errorf("%s: a marker is cut in %q", what, line)
 			}
-		}
-	}
-}
-
-// TestPointersResolve: each ID in the text names bytes of the transcript.
-func TestPointersResolve(t *testing.T) {
-	for _, agent := range []string{claude, codex} {
-		p := newPlace(t)
-		s := mill(t, agent, 120, scripts["English"])
-		output := ""
-		for n := range 200 {
-			output += fmt.Sprintf("error: wheel %d stands at house_%d: %s\n", n, n, strings.Repeat("rust ", n%7))
-		}
-		s.runs("make wheels", output, true)
-		s.compacts("I mended sluices.", 0)
-		one := p.find(p.given(s))
-		f, text := folded(t, one, compactor.Manual{})
-		told, made, err := p.AfterCompaction(one, f, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pointers := map[mark.ID]transcript.Pointer{}
-		for _, x := range made.Pointers {
-			pointers[x.Hash.ID()] = x
-		}
-		ids := mark.IDs(told)
-		for _, id := range ids {
-			x, ok := pointers[id]
-			if !ok {
-				t.Errorf("%s: no pointer for %s", agent, id)
-				continue
-			}
-			b, err := text(x.Parts[0].Span)
-			if err != nil || x.Shape == transcript.Single && mark.Sum(b) != x.Hash {
-				t.Errorf("%s: %s names other bytes, %v", agent, id, err)
-			}
-		}
-		if len(ids) < 1 {
-			t.Errorf("%s: %d IDs", agent, len(ids))
-		}
-	}
-}
-
-// TestAfterCompactionIsWhatTheHookAdds: the scorecard grades the same text.
-func TestAfterCompactionIsWhatTheHookAdds(t *testing.T) {
-	for _, agent := range []string{claude, codex} {
-		p := newPlace(t)
-		s := mill(t, agent, 40, scripts["English"])
-		s.compacts("I mended sluices.", 0)
-		path := p.given(s)
-		p.companion(path, ledger, func(f *sidecar.Front) { f.Records = s.n })
-		f, text := folded(t, p.find(path), compactor.Manual{})
-		want, _, err := p.AfterCompaction(p.find(path), f, text)
-		if got := p.told("compact", path); err != nil || got != want {
-			t.Errorf("%s: %v\n%.300q\nthe hook adds\n%.300q", agent, err, want, got)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package install
 import (
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // FuzzTexts: any bytes are refused, or come back, in each piece.
@@ -15,9 +17,7 @@ func FuzzTexts(f *testing.F) {
 	}
 	yes := true
 	s, err := New(Options{Line: &yes, Home: "/h", Getenv: func(string) string { return "" }, Executable: "/opt/a b/ccd", Allow: true})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	var pieces []piece
 	for _, id := range Agents() {
 		for _, p := range s.pieces(s.agent(id)) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ccd/internal/atomicfile"
+	"ccd/internal/testkit"
 )
 
 // What a killed install left beside the files, copies of settings among it, goes with the next one, and with uninstall,
@@ -24,7 +25,7 @@ func TestKilledInstallIsClearedUp(t *testing.T) {
 		for _, name := range stray {
 			name = strings.Replace(name, "MIDDLE", tempMiddle(t), 1)
 			h.write(name, "a token")
-			must(t, os.Chtimes(h.path(name), time.Time{}, time.Now().Add(-2*time.Hour)))
+			testkit.Must(t, os.Chtimes(h.path(name), time.Time{}, time.Now().Add(-2*time.Hour)))
 		}
 		h.write(".claude/.ccd-mine.tmp", "a user's") // control: of another form
 	}
@@ -47,7 +48,7 @@ func TestKilledInstallIsClearedUp(t *testing.T) {
 			t.Errorf("%d files are left", left())
 		}
 	}
-	must(t, os.Remove(h.path(".claude/.ccd-mine.tmp")))
+	testkit.Must(t, os.Remove(h.path(".claude/.ccd-mine.tmp")))
 	h.same(before)
 }
 
@@ -56,7 +57,7 @@ func tempMiddle(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	p, err := atomicfile.Prepare(filepath.Join(dir, "x"), 0o600, nil)
-	must(t, err)
+	testkit.Must(t, err)
 	defer p.Discard()
 	all, err := filepath.Glob(filepath.Join(dir, ".ccd-*.tmp"))
 	if err != nil || len(all) != 1 {
@@ -73,7 +74,7 @@ func TestLinkedBack(t *testing.T) {
 		h.install(nil, Agents()...)
 		h.link(file)
 		h.uninstall(Agents()...)
-		must(t, os.Remove(h.path("dotfiles")))
+		testkit.Must(t, os.Remove(h.path("dotfiles")))
 		h.same(before)
 	}
 }
@@ -81,7 +82,7 @@ func TestLinkedBack(t *testing.T) {
 // link moves a file and puts a symlink in its place.
 func (h home) link(file string) {
 	h.t.Helper()
-	must(h.t, os.Mkdir(h.path("dotfiles"), 0o755))
-	must(h.t, os.Rename(h.path(file), h.path("dotfiles/file")))
-	must(h.t, os.Symlink(h.path("dotfiles/file"), h.path(file)))
+	testkit.Must(h.t, os.Mkdir(h.path("dotfiles"), 0o755))
+	testkit.Must(h.t, os.Rename(h.path(file), h.path("dotfiles/file")))
+	testkit.Must(h.t, os.Symlink(h.path("dotfiles/file"), h.path(file)))
 }

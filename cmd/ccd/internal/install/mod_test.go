@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 const code = ".claude/skills/ccd/hooks/register.js"
@@ -147,12 +149,12 @@ func TestModelIsOffered(t *testing.T) {
 		t.Errorf("installed: %s", before)
 	}
 	for _, url := range []string{"http://127.0.0.1:1/a", "http://127.0.0.1:2/b"} {
-		must(t, s.Offer(qwen, url))
+		testkit.Must(t, s.Offer(qwen, url))
 		if text := h.read(settings); strings.Count(text, "http://127.0.0.1:") != 1 || !strings.Contains(text, url) {
 			t.Errorf("offered: %s", text)
 		}
 	}
-	must(t, s.Offer(qwen, ""))
+	testkit.Must(t, s.Offer(qwen, ""))
 	if text := h.read(settings); text != before {
 		t.Errorf("withdrawn: %s", text)
 	}
@@ -160,7 +162,7 @@ func TestModelIsOffered(t *testing.T) {
 		o.Getenv = func(name string) string { return map[string]string{"HTTPS_PROXY": "http://proxy"}[name] }
 	}
 	want(t, h.setup(proxy).Offer(qwen, "http://127.0.0.1:3/c"), "uses a proxy")
-	must(t, s.Offer(qwen, "http://127.0.0.1:3/c")) // and ccd is killed
+	testkit.Must(t, s.Offer(qwen, "http://127.0.0.1:3/c")) // and ccd is killed
 	h.uninstall(qwen)
 	if text := h.read(settings); text != own {
 		t.Errorf("uninstalled: %s", text)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/internal/transcript"
+	"ccd/internal/testkit"
 )
 
 // What ccd cannot edit for sure is told with its file and line, and then nothing at all is written.
@@ -68,10 +68,13 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	}{
 		"read-only": {func(h home) {
 			h.write(".codex/hooks.json", "{}")
-			must(h.t, os.Chmod(h.path(".codex/hooks.json"), 0o444))
+			testkit.Must(h.t, os.Chmod(h.path(".codex/hooks.json"), 0o444))
 		}, "read-only"},
-		"a directory":     {func(h home) { h.write(".codex/hooks.json/x", "") }, "not a regular file"},
-		"leads nowhere":   {func(h home) { h.write(".codex/x", ""); must(h.t, os.Symlink("gone", h.path(".codex/hooks.json"))) }, "no such file"},
+		"a directory": {func(h home) { h.write(".codex/hooks.json/x", "") }, "not a regular file"},
+		"leads nowhere": {func(h home) {
+			h.write(".codex/x", "")
+			testkit.Must(h.t, os.Symlink("gone", h.path(".codex/hooks.json")))
+		}, "no such file"},
 		"a file above":    {func(h home) { h.write(".claude/skills", "") }, "not a directory"},
 		"a backup's name": {func(h home) { h.write(".claude.json", "{}"); h.write(".claude.json"+backupSuffix+"/x", "") }, "backup"},
 	} {
@@ -99,10 +102,13 @@ func TestApplyKeepsWhatChanged(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil, mend func(h home)
 	}{
-		"changed meanwhile":  {func(h home) { h.write(".gemini/settings.json", `{"b": 2}`) }, nil},
-		"removed meanwhile":  {func(h home) { must(h.t, os.Remove(h.path(".gemini/settings.json"))) }, nil},
-		"made meanwhile":     {func(h home) { h.write(".codex/hooks.json", "{}") }, nil},
-		"no room for a file": {func(h home) { h.write(".gemini/GEMINI.md.x", ""); must(h.t, os.Chmod(h.path(".gemini"), 0o500)) }, func(h home) { must(h.t, os.Chmod(h.path(".gemini"), 0o700)) }},
+		"changed meanwhile": {func(h home) { h.write(".gemini/settings.json", `{"b": 2}`) }, nil},
+		"removed meanwhile": {func(h home) { testkit.Must(h.t, os.Remove(h.path(".gemini/settings.json"))) }, nil},
+		"made meanwhile":    {func(h home) { h.write(".codex/hooks.json", "{}") }, nil},
+		"no room for a file": {func(h home) {
+			h.write(".gemini/GEMINI.md.x", "")
+			testkit.Must(h.t, os.Chmod(h.path(".gemini"), 0o500))
+		}, func(h home) { testkit.Must(h.t, os.Chmod(h.path(".gemini"), 0o700)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.mend != nil && os.Geteuid() == 0 {
@@ -112,7 +118,7 @@ func TestApplyKeepsWhatChanged(t *testing.T) {
 			h.write(".claude/settings.json", "{}")
 			h.write(".gemini/settings.json", "{}")
 			p, err := h.setup(nil).Plan(true, Agents()...)
-			must(t, err)
+			testkit.Must(t, err)
 			c.spoil(h)
 			before := h.tree()
 			if err = p.Apply(); err == nil {
@@ -134,7 +140,7 @@ func TestUsable(t *testing.T) {
 	h := newHome(t)
 	h.write("plain", "")
 	h.write("go-build/11/2f-d/ccd", "")
-	must(t, os.Chmod(h.path("go-build/11/2f-d/ccd"), 0o700))
+	testkit.Must(t, os.Chmod(h.path("go-build/11/2f-d/ccd"), 0o700))
 	tmp := os.TempDir()
 	for _, c := range []struct{ path, home, words string }{
 		{h.path("bin/ccd"), h.dir, ""},
@@ -150,7 +156,7 @@ func TestUsable(t *testing.T) {
 	} {
 		err := Usable(c.path, c.home)
 		if c.words == "" {
-			must(t, err)
+			testkit.Must(t, err)
 		} else {
 			want(t, err, c.words)
 		}
@@ -160,47 +166,6 @@ func TestUsable(t *testing.T) {
 	} {
 		if short(path) != is {
 			t.Errorf("short(%s) = %v", path, !is)
-		}
-	}
-}
-
-func TestCommandLines(t *testing.T) {
-	for _, c := range []struct{ line, binary string }{
-		{"/opt/ccd hook PreCompact --agent codex || :", "/opt/ccd"},
-		{"/opt/ccd hook PreCompact --agent codex", "/opt/ccd"},
-		{"'/opt/a b/ccd' hook PreCompact --agent claude-code || :", "/opt/a b/ccd"},
-		{`"/opt/a b/ccd" hook PreCompact --agent codex`, ""}, // as ccd does not write it
-		{`'C:\Program Files\ccd.exe' hook PreCompact --agent codex`, `C:\Program Files\ccd.exe`},
-		{`'/it'\''s/ccd' hook PreCompact --agent codex`, "/it's/ccd"},
-		{"/opt/ccd-1.2 hook PreCompact --agent claude-code --config /c || :", "/opt/ccd-1.2"},
-		{"/opt/ccd hook PreCompact", ""},
-		{"/opt/ccd hook stopped --notify", ""},
-		{"/opt/ccd hook SessionStart --agent codex", ""}, // at another event
-		{"/opt/ccd hook PreCompact --agent cursor", ""},
-		{"/opt/ccd hook PreCompact --agent codex --within 1s", ""},
-		{"/opt/ccd hook PreCompact --agent codex --config", ""},
-		{"ccd hook PreCompact --agent codex", ""},
-		{"/opt/ccd", ""},
-		{"/opt/ccd mcp", ""},
-		{"/opt/ccd hook PreCompact --agent codex | tee y", ""},
-		{"/opt/ccd hook PreCompact --agent codex || : || :", ""},
-		{"X=1 /opt/ccd hook PreCompact --agent codex", ""},
-		{"'/opt/ccd hook PreCompact --agent codex", ""},
-		{"$HOME/ccd hook PreCompact --agent codex", ""},
-		{"", ""},
-		{`/opt/ccd hook PreCompact --agent codex\`, ""},
-		{"/opt/ccd '' hook PreCompact --agent codex", ""},
-	} {
-		if got, ok := binaryOf(c.line, "PreCompact"); got != c.binary || ok != (c.binary != "") {
-			t.Errorf("%s: %q, %v", c.line, got, ok)
-		}
-	}
-	if _, ok := binaryOf("/opt/ccd hook Stop --agent codex", "Stop"); ok {
-		t.Error("a hook of ccd's at an event that it never had one at")
-	}
-	for _, word := range []string{"a", "a b", "it's", `\`, "$x", "", "ü", "`x`", `"`} {
-		if words := shellWords(transcript.ShellWord(word)); len(words) != 1 || words[0] != word {
-			t.Errorf("%q came back as %q", word, words)
 		}
 	}
 }

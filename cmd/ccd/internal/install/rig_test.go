@@ -2,12 +2,12 @@ package install
 
 import (
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -28,7 +28,7 @@ func newHome(t *testing.T) home {
 	t.Helper()
 	h := bareHome(t)
 	for _, id := range Agents() {
-		must(t, os.MkdirAll(h.setup(nil).Dir(id), 0o755))
+		testkit.Must(t, os.MkdirAll(h.setup(nil).Dir(id), 0o755))
 	}
 	return h
 }
@@ -38,8 +38,8 @@ func bareHome(t *testing.T) home {
 	h := home{t, t.TempDir()}
 	h.write("bin/ccd", "#!/bin/sh\n")
 	h.write("new place/ccd", "#!/bin/sh\n")
-	must(t, os.Chmod(h.path("bin/ccd"), 0o755))
-	must(t, os.Chmod(h.path("new place/ccd"), 0o755))
+	testkit.Must(t, os.Chmod(h.path("bin/ccd"), 0o755))
+	testkit.Must(t, os.Chmod(h.path("new place/ccd"), 0o755))
 	return h
 }
 
@@ -47,14 +47,13 @@ func (h home) path(name string) string { return filepath.Join(h.dir, filepath.Fr
 
 func (h home) write(name, text string) {
 	h.t.Helper()
-	must(h.t, os.MkdirAll(filepath.Dir(h.path(name)), 0o755))
-	must(h.t, os.WriteFile(h.path(name), []byte(text), 0o644))
+	testkit.Must(h.t, os.MkdirAll(filepath.Dir(h.path(name)), 0o755))
+	testkit.Must(h.t, os.WriteFile(h.path(name), []byte(text), 0o644))
 }
 
 func (h home) read(name string) string {
 	h.t.Helper()
-	text, err := os.ReadFile(h.path(name))
-	must(h.t, err)
+	text := testkit.Read(h.t, h.path(name))
 	return string(text)
 }
 
@@ -67,7 +66,7 @@ func (h home) setup(change func(*Options)) *Setup {
 	}
 	o.OnPath = func(string) bool { return true }
 	s, err := New(o)
-	must(h.t, err)
+	testkit.Must(h.t, err)
 	return s
 }
 
@@ -92,15 +91,15 @@ func (h home) uninstall(agents ...string) {
 
 func (h home) apply(p *Plan, err error) {
 	h.t.Helper()
-	must(h.t, err)
-	must(h.t, p.Apply())
+	testkit.Must(h.t, err)
+	testkit.Must(h.t, p.Apply())
 }
 
 // tree maps every path below the home directory to its kind, mode and text.
 func (h home) tree() map[string]string {
 	h.t.Helper()
 	all := map[string]string{}
-	must(h.t, filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
+	testkit.Must(h.t, filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -131,23 +130,11 @@ func (h home) same(before map[string]string) {
 	}
 }
 
-// names are the paths that are in now and not in before.
-func names(before, now map[string]string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(now)), func(n string) bool { _, ok := before[n]; return ok })
-}
-
 func want(t *testing.T, got error, words ...string) {
 	t.Helper()
 	for _, w := range words {
 		if got == nil || !strings.Contains(got.Error(), w) {
 			t.Errorf("error %v does not say %q", got, w)
 		}
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // texts are what people write into AGENTS.md.
@@ -16,7 +18,7 @@ func TestNotes(t *testing.T) {
 	notes := func() (all []string) {
 		for _, agent := range Agents() {
 			p, err := h.setup(allowed).Plan(true, agent)
-			must(t, err)
+			testkit.Must(t, err)
 			s := h.setup(allowed).Status(agent)
 			if strings.Join(p.Notes, "") != strings.Join(s.Notes[len(s.Notes)-len(p.Notes):], "") {
 				t.Errorf("install says %q, status %q", p.Notes, s.Notes)

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // Where a name appears twice, the agent and ccd may mean different ones: that is told, and nothing is written.
@@ -91,7 +93,7 @@ func TestBinaryOfAnotherName(t *testing.T) {
 	h := newHome(t)
 	h.write("bin/ccd", "#!/bin/sh\n")
 	h.write("bin/compactor", "#!/bin/sh\n")
-	must(t, os.Chmod(h.path("bin/compactor"), 0o755))
+	testkit.Must(t, os.Chmod(h.path("bin/compactor"), 0o755))
 	named := func(o *Options) { everything(o); o.Executable = h.path("bin/compactor") }
 	before := h.tree()
 	h.install(named, Agents()...)
@@ -112,7 +114,7 @@ func TestHooksCannotBlock(t *testing.T) {
 	h.install(everything, Agents()...)
 	for _, file := range []string{".claude/settings.json", ".codex/hooks.json"} {
 		d, err := parse(file, []byte(h.read(file)), false)
-		must(t, err)
+		testkit.Must(t, err)
 		if len(d.calls()) < 3 {
 			t.Errorf("%s: %d hooks", file, len(d.calls()))
 		}

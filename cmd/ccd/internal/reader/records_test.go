@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/session"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -29,9 +29,7 @@ type shelf struct {
 func newShelf(t *testing.T) *shelf {
 	t.Helper()
 	a, err := archive.Open(filepath.Join(t.TempDir(), "archive.db"), archive.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		if report, err := a.Verify(context.Background(), nil); err != nil || len(report.Damage) > 0 {
 			t.Errorf("verify: %v, damage %v", err, report.Damage)
@@ -48,9 +46,7 @@ func (s *shelf) put(id string, class transcript.Class, generation int, text stri
 		Start: transcript.Cursor{Generation: generation}, Data: []byte(text), Rest: true,
 		End: transcript.Cursor{Generation: generation, Offset: int64(len(text))},
 	}
-	if err := s.Append(context.Background(), one, seg); err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, s.Append(context.Background(), one, seg))
 	return one
 }
 
@@ -60,9 +56,7 @@ func (s *shelf) reading(one transcript.Session) Reading {
 	l := Library{Place: &account.Place{Archive: s.Archive}}
 	e := l.Session(context.Background(), one.Key)
 	r, err := l.Reading(e, 0)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	return r
 }
 
@@ -72,9 +66,7 @@ func (s *shelf) bytesOf(f archive.Found) string {
 	var b strings.Builder
 	at := 0
 	for p, err := range s.Raw(context.Background(), f) {
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		testkit.Must(s.t, err)
 		if p.Index > at {
 			b.WriteByte('\n')
 			at = p.Index
@@ -118,9 +110,7 @@ func TestRecordAndItems(t *testing.T) {
 	}
 	for _, tt := range tests {
 		r, err := s.reading(one).Record(context.Background(), tt.n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		p := Items(r)
 		if p.Shape != tt.shape || p.Record != tt.n {
 			t.Errorf("record %d: shape %v of record %d", tt.n, p.Shape, p.Record)
@@ -146,9 +136,7 @@ func TestNumbersAreThoseOfTheWholeSession(t *testing.T) {
 	begin, end := asked("a", "One is "+first), asked("b", "Two are "+second+" and "+first)
 	one := s.put("S", transcript.Main, 1, begin+end)
 	rules, err := redact.New(redact.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	r := s.reading(one)
 	r.Agents.Redact = rules
 	numbers := r.Numbers(context.Background())
@@ -166,60 +154,11 @@ func TestNumbersAreThoseOfTheWholeSession(t *testing.T) {
 	}
 }
 
-func TestFindFoldsWhatTheIndexDoesNotKnow(t *testing.T) {
-	s := newShelf(t)
-	old := asked("a", "An older wish") + returned("b", "c1", "old output", false)
-	s.put("A", transcript.Main, 1, old)
-	s.put("A", transcript.Main, 2, asked("a", "Begun anew"))
-	s.put("B", transcript.Main, 1, asked("a", "A newer wish")+returned("b", "c1", "a result", false))
-	s.put("B/tool-results/x.txt", transcript.Attachment, 1, "spilled bytes")
-	find := func(id string) (archive.Found, error) {
-		o, err := (&Library{Place: &account.Place{Archive: s.Archive}}).Original(context.Background(), Wanted{Name: id}, nil)
-		return o.found, err
-	}
-
-	tests := []struct{ name, original, session string }{
-		{"an item", `"A newer wish"`, "B"},
-		{"an item of an older session", `"Begun anew"`, "A"},
-		{"an item of an earlier generation", `"old output"`, "A"},
-		{"a whole line", strings.TrimSuffix(asked("a", "A newer wish"), "\n"), "B"},
-		{"an attachment", "spilled bytes", "B/tool-results/x.txt"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			id := string(mark.Sum([]byte(tt.original)).ID())
-			found, err := find(id)
-			if err != nil {
-				t.Fatalf("find %s: %v, %v", id, found, err)
-			}
-			if found.Key.ID != tt.session || s.bytesOf(found) != tt.original {
-				t.Errorf("found %q in %s", s.bytesOf(found), found.Key.ID)
-			}
-			if _, err := find(strings.ToUpper(id[:8])); err != nil {
-				t.Errorf("by an upper-case prefix: %v", err)
-			}
-		})
-	}
-
-	whole := mark.Combine([]mark.ID{mark.Sum(bytes.TrimSuffix([]byte(asked("a", "Begun anew")), []byte("\n"))).ID()})
-	if found, err := find(string(whole.ID())); err != nil || found.Shape != transcript.Lines {
-		t.Errorf("a whole record: %v, %v", found, err)
-	}
-	if _, err := find("zzzzzzzzzzzz"); !errors.Is(err, archive.ErrNotFound) {
-		t.Errorf("unknown: %v", err)
-	}
-	if _, err := find("il"); err == nil || errors.Is(err, archive.ErrNotFound) {
-		t.Errorf("no prefix of any id: %v", err)
-	}
-}
-
 func (s *shelf) turns(t *testing.T, one transcript.Session) []Turn {
 	t.Helper()
 	m := session.New(limits.Defaults(), one)
 	for r, err := range s.reading(one).Records(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		m.Add(r)
 	}
 	src := session.NewSource(m, func(at transcript.Span) ([]byte, error) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -176,9 +177,7 @@ func TestFileAt(t *testing.T) {
 		{"04:59", a + ` edited #4 "two\n" deleted`},
 	} {
 		at, err := time.Parse("2006-01-02T15:04", "2026-02-03T"+c.at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if got := s.file(t, sought{Path: "a.go", Dir: "/src/ink", At: at}); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.at, got, c.want)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -18,9 +19,7 @@ func TestACopyOfACopy(t *testing.T) {
 	first := sourceOf(claude, generated(t, claude, 3, 300_000))
 	first.Session.ID = "22222222-2222-4222-8222-222222222222"
 	c, err := makeCopy(t, first, claude, 20_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	grown := append(bytes.Join(c.Lines, []byte("\n")), '\n')
 	s := script{last: "none"}
 	s.human("And now the report of the third quarter")
@@ -34,9 +33,7 @@ func TestACopyOfACopy(t *testing.T) {
 	second.Resumed = transcript.Resumed{ID: first.Session.ID, Records: len(c.Lines), Covers: 50}
 	first.Until = 50
 	again, err := Make([]Source{second, first}, Request{Agent: claude, ID: newID, MaxTokens: 24_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	holds(t, "again", claude, again, 24_000)
 	said := ""
 	for r := range decoded(claude, again.Lines) {
@@ -73,9 +70,7 @@ func TestCopiesAreKnownByTheirFirstMessage(t *testing.T) {
 		t.Fatalf("a companion begins with %q", sidecar.Lead("host", "s", 0))
 	}
 	c, err := makeCopy(t, sourceOf(codex, generated(t, codex, 5, 200_000)), codex, 12_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	kinds := map[transcript.Kind]int{}
 	for r := range decoded(codex, c.Lines) {
 		for _, it := range r.Items {

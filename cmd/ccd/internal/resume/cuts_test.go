@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -36,10 +35,7 @@ func TestEveryCutIsTaken(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(), 9))
 	for _, name := range testkit.Sample(t, files, 12) {
 		from := agentsOf[filepath.Base(filepath.Dir(name))]
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testkit.Read(t, name)
 		if from == "" || len(data) == 0 || len(data) > 2<<20 {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
+	"ccd/internal/testkit"
 	"ccd/internal/testkit/gen"
 	"ccd/internal/transcript"
 )
@@ -40,9 +41,7 @@ func sourceOf(agent string, data []byte) Source {
 func generated(t testing.TB, agent string, seed uint64, size int64) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := gen.Write(&b, agent, seed, size); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, gen.Write(&b, agent, seed, size))
 	return b.Bytes()
 }
 

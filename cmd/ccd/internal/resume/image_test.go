@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // TestWhatNoAPITakesIsAStub: an image or document that the API rejects becomes a stub with its ID, also in a failed
@@ -58,9 +60,7 @@ func TestImagesOfARollout(t *testing.T) {
 `
 		for _, to := range []string{claude, codex} {
 			c, err := makeCopy(t, sourceOf(codex, []byte(data)), to, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			holds(t, url, to, c, 0)
 			if all := string(bytes.Join(c.Lines, nil)); strings.Contains(all, ": only here; ") == takes {
 				t.Errorf("%s to %s: want taken %v in\n%s", url, to, takes, all)
@@ -79,9 +79,7 @@ func TestACallWithoutInput(t *testing.T) {
 {"timestamp":"2026-01-15T09:00:05.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"call_2","output":"none"}}
 `
 	c, err := makeCopy(t, sourceOf(codex, []byte(data)), codex, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	holds(t, "copy", codex, c, 0)
 	all := string(bytes.Join(c.Lines, []byte("\n")))
 	for _, want := range []string{`"input":"","call_id":"call_1"`, `"arguments":"{}","call_id":"call_2"`} {

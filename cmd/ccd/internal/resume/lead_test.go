@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -76,9 +77,7 @@ func TestARolloutThatBeginsCompacted(t *testing.T) {
 {"timestamp":"2026-01-15T09:00:02.000Z","type":"response_item","payload":` + user("Finish it") + `}
 `
 	c, err := makeCopy(t, sourceOf(codex, []byte(data)), codex, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	holds(t, "copy", codex, c, 0)
 	said := firstSaid(codex, c)
 	for _, want := range []string{"> Mind the rounding\n", "The ledger is half done\n"} {
@@ -111,9 +110,7 @@ func TestACopyOfAGrownCopyAlone(t *testing.T) {
 	grown.human("And now the report")
 	data := append(bytes.Join(one.Lines, []byte("\n")), '\n')
 	c, err := makeCopy(t, sourceOf(claude, append(data, grown.b.String()...)), claude, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	holds(t, "copy", claude, c, 0)
 	if said := firstSaid(claude, c); !ok || !strings.Contains(said, state) || !strings.Contains(said, "> ## Handover\n") {
 		t.Errorf("%q is not in\n%.3000s", state, said)
@@ -157,9 +154,7 @@ func TestAPersonMayQuoteASummary(t *testing.T) {
 func copiedAgain(t *testing.T, data []byte) string {
 	t.Helper()
 	again, err := makeCopy(t, sourceOf(codex, data), codex, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	holds(t, "again", codex, again, 0)
 	return string(bytes.Join(again.Lines[2:], nil))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,13 +27,9 @@ func listed(t testing.TB, agent string, data []byte, tokens int) (out []byte, al
 		c.Add(r)
 	}
 	made, err := c.Compact(c.Companion(), from.Text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	out, err = List(agent, from.Records, Handover{Lead: sidecar.Lead("forge", "s", 0), Sections: made.Sections, Budget: tokens * 3 / 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if err := json.Unmarshal(out, &all); err != nil || !utf8.Valid(out) {
 		t.Fatalf("no list of messages: %v\n%s", err, out)
 	}
@@ -150,14 +145,9 @@ func TestTranscriptsBecomeMessages(t *testing.T) {
 		}
 	}
 	files, err := filepath.Glob("../../../../../shared/corpus/c*/*.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, f := range testkit.Sample(t, files, 3) {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testkit.Read(t, f)
 		if agent, _, ok := (registry.Table{}).Sniff(data); ok && agent != transcript.Messages {
 			all = append(all, input{filepath.Base(f), agent, data})
 		}
@@ -194,9 +184,7 @@ func TestFaultsAreSeen(t *testing.T) {
 
 func parsed(t *testing.T, text string) (all []given) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), &all); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal([]byte(text), &all))
 	return all
 }
 

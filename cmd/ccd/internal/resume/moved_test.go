@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -25,24 +26,16 @@ func TestAnotherMachine(t *testing.T) {
 		root, sub := filepath.Split(cwd) // as if it worked in a directory of a repository "src"
 		data = bytes.ReplaceAll(data, []byte(`"git":{`), []byte(`"git":{"repository_url":"git@host.example:org/thing.git",`))
 		top, err := filepath.EvalSymlinks(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		clone := filepath.Join(top, "src")
 		for _, dir := range []string{filepath.Join(clone, sub), filepath.Join(clone, ".git"), filepath.Join(clone, "elsewhere")} {
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.MkdirAll(dir, 0o700))
 		}
-		if err := os.WriteFile(filepath.Join(clone, ".git/config"), []byte("[remote \"origin\"]\n\turl = https://host.example/org/thing\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Put(t, filepath.Join(clone, ".git/config"), "[remote \"origin\"]\n\turl = https://host.example/org/thing\n")
 		make := func(dir string) Copy {
 			t.Helper()
 			c, err := Make([]Source{sourceOf(agent, data)}, Request{Agent: agent, ID: newID, MaxTokens: 60_000, Now: time.Unix(1_800_000_000, 0), Dir: dir, Move: dir != ""})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			return c
 		}
 		plain, moved, away := make(""), make(filepath.Join(clone, "elsewhere")), make(top)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -41,20 +42,11 @@ func TestOlder(t *testing.T) {
 func TestPut(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "a", "source.jsonl")
-	if err := os.MkdirAll(filepath.Dir(source), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(source, []byte("{}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Put(t, source, "{}\n")
 	now := time.Now()
 	at := now.Add(-time.Hour).Truncate(time.Second)
-	if err := os.Chtimes(source, at, at); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "b", "c"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Chtimes(source, at, at))
+	testkit.Must(t, os.MkdirAll(filepath.Join(dir, "b", "c"), 0o700))
 	loop := filepath.Join(dir, "b", "c", "loop.jsonl") // an unreadable sibling is skipped
 	if err := os.Symlink(loop, loop); err != nil {
 		t.Logf("no symbolic links here: %v", err)
@@ -65,9 +57,7 @@ func TestPut(t *testing.T) {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if !info.ModTime().Before(at) || info.Mode().Perm() != 0o600 {
 		t.Errorf("got time %s and mode %v, want before %s and 0600", info.ModTime(), info.Mode(), at)
 	}

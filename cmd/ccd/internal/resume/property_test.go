@@ -93,39 +93,6 @@ func TestTooSmallABudgetIsAnError(t *testing.T) {
 	}
 }
 
-// TestBytesGoneWrong: a damaged transcript still gives a copy that is accepted.
-func TestBytesGoneWrong(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range testkit.Cases(t, 12, 120) {
-		from, to := claude, codex
-		if i%2 == 0 {
-			from = codex
-		}
-		if i%3 == 0 {
-			to = claude
-		}
-		data := generated(t, from, uint64(i%5), 3000)
-		for range 1 + rng.IntN(8) {
-			at := rng.IntN(len(data))
-			end := min(len(data), at+rng.IntN(2000))
-			switch rng.IntN(3) {
-			case 0:
-				data[at] = byte(rng.IntN(256))
-			case 1:
-				data = append(data[:at:at], data[end:]...)
-			case 2: // repeated
-				data = append(data[:end:end], data[at:]...)
-			}
-		}
-		tokens := LeastTokens + rng.IntN(3000)
-		c, err := makeCopy(t, sourceOf(from, data), to, tokens)
-		if err != nil {
-			t.Fatalf("%d: %v", i, err)
-		}
-		holds(t, fmt.Sprint(i), to, c, tokens)
-	}
-}
-
 func TestASessionWithoutAWordHasNoCopy(t *testing.T) {
 	data := []byte(`{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-15T09:00:00.000Z"}` + "\n")
 	if _, err := makeCopy(t, sourceOf(claude, data), claude, 0); !errors.Is(err, ErrNothing) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ccd/internal/mark"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -24,7 +25,10 @@ func (s *script) line(kind, parent, message, extra string) string {
 		parent = s.last
 	}
 	s.last = uuid
-	fmt.Fprintf(&s.b, `{"type":%q,"uuid":%q,"parentUuid":%q,"timestamp":"2026-01-15T09:%02d:%02d.000Z","cwd":"/home/me/ledger","sessionId":"s","message":%s%s}`+"\n",
+	if parent = fmt.Sprintf("%q", parent); parent == `"null"` || parent == `""` {
+		parent = "null"
+	}
+	fmt.Fprintf(&s.b, `{"type":%q,"uuid":%q,"parentUuid":%s,"timestamp":"2026-01-15T09:%02d:%02d.000Z","cwd":"/home/me/ledger","sessionId":"s","message":%s%s}`+"\n",
 		kind, uuid, parent, s.n/60, s.n%60, message, extra)
 	return uuid
 }
@@ -50,9 +54,7 @@ func (s *script) gets(id, text, parent string) string {
 func told(t *testing.T, s *script, to string, tokens int) (lines []string, c Copy) {
 	t.Helper()
 	c, err := makeCopy(t, sourceOf(claude, []byte(s.b.String())), to, tokens)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	holds(t, "copy", to, c, tokens)
 	for r := range decoded(to, c.Lines) {
 		for _, it := range r.Items {
@@ -71,71 +73,66 @@ func expect(t *testing.T, got []string, want ...string) {
 	}
 }
 
-func TestASessionThatFitsIsCopiedWhole(t *testing.T) {
-	var s script
-	s.human("Add the cents up")
-	s.says("On it")
-	s.calls("toolu_1", "make")
-	s.gets("toolu_1", "ok", "")
-	s.says("Done")
-	got, c := told(t, &s, claude, 0)
-	expect(t, got, "human Add the cents up", "text On it", `call {"command":"make"}`, "result ok", "text Done")
-	if len(c.Pointers[0]) > 0 || c.Title != "ccd: Add the cents up" {
-		t.Errorf("got %d pointers, title %q", len(c.Pointers[0]), c.Title)
+// TestTurnsOfACopy: a session that fits is copied whole, with each result beside its call; what a person took back stays out, also what
+// followed in the middle of a turn, and all of it where they began anew.
+func TestTurnsOfACopy(t *testing.T) {
+	wrong := func(s *script) { s.human("Do it the wrong way"); s.says("The wrong way it is") }
+	right := func(s *script, parent string) {
+		s.line("user", parent, `{"role":"user","content":"Do it the right way"}`, "")
+		s.says("Right")
 	}
-}
-
-func TestCallsSideBySideKeepTheirResults(t *testing.T) {
-	var s script
-	s.human("Look at both")
-	one := s.line("assistant", "", `{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"a"}}]}`, "")
-	two := s.line("assistant", "", `{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"toolu_2","name":"Bash","input":{"command":"b"}}]}`, "")
-	s.gets("toolu_2", "B", two)
-	s.gets("toolu_1", "A", one)
-	s.says("Both are fine")
-	got, _ := told(t, &s, claude, 0)
-	expect(t, got, "human Look at both", `call {"command":"a"}`, `call {"command":"b"}`, "result A", "result B", "text Both are fine")
-}
-
-func TestWhatWasTakenBackStaysOut(t *testing.T) {
-	var s script
-	s.human("Begin")
-	at := s.says("Begun")
-	s.human("Do it the wrong way")
-	s.says("The wrong way it is")
-	s.line("user", at, `{"role":"user","content":"Do it the right way"}`, "")
-	s.says("Right")
-	got, c := told(t, &s, claude, 0)
-	expect(t, got, "human Begin", "text Begun", "human Do it the right way", "text Right")
-	if first, _, _ := strings.Cut(string(c.Lines[0]), `\n## `); !strings.Contains(first, "Record of earlier work") {
-		t.Error("what was taken back is under no ID: there is no first message that names it")
+	call := func(s *script, n string) string {
+		return s.line("assistant", "", fmt.Sprintf(`{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"toolu_%s","name":"Bash","input":{"command":%q}}]}`, n, n), "")
 	}
-}
-
-// If a person goes back into the middle of a turn, what followed there is removed too, not only the later turns.
-func TestGoingBackIntoATurn(t *testing.T) {
-	var s script
-	s.human("Begin")
-	at := s.says("Begun")
-	s.says("Went astray")
-	s.human("Do it the wrong way")
-	s.says("The wrong way it is")
-	s.line("user", at, `{"role":"user","content":"Do it the right way"}`, "")
-	s.says("Right")
-	got, _ := told(t, &s, claude, 0)
-	expect(t, got, "human Begin", "text Begun", "human Do it the right way", "text Right")
-}
-
-func TestABeginningAnewTakesAllBack(t *testing.T) {
-	var s script
-	s.b.WriteString(`{"type":"user","uuid":"u0","parentUuid":null,"message":{"role":"user","content":"Do it the wrong way"}}` + "\n")
-	s.last = "u0"
-	s.says("The wrong way it is")
-	s.b.WriteString(`{"type":"user","uuid":"v0","parentUuid":null,"message":{"role":"user","content":"Do it the right way"}}` + "\n")
-	s.last = "v0"
-	s.says("Right")
-	got, _ := told(t, &s, claude, 0)
-	expect(t, got, "human Do it the right way", "text Right")
+	for name, c := range map[string]struct {
+		write func(s *script)
+		want  []string
+	}{
+		"whole": {func(s *script) {
+			s.human("Add the cents up")
+			s.says("On it")
+			call(s, "a")
+			s.gets("toolu_a", "ok", "")
+			s.says("Done")
+		}, []string{"human Add the cents up", "text On it", `call {"command":"a"}`, "result ok", "text Done"}},
+		"calls side by side": {func(s *script) {
+			s.human("Look at both")
+			one, two := call(s, "a"), call(s, "b")
+			s.gets("toolu_b", "B", two)
+			s.gets("toolu_a", "A", one)
+			s.says("Both are fine")
+		}, []string{"human Look at both", `call {"command":"a"}`, `call {"command":"b"}`, "result A", "result B", "text Both are fine"}},
+		"taken back": {func(s *script) {
+			s.human("Begin")
+			at := s.says("Begun")
+			wrong(s)
+			right(s, at)
+		}, []string{"human Begin", "text Begun", "human Do it the right way", "text Right"}},
+		"into a turn": {func(s *script) {
+			s.human("Begin")
+			at := s.says("Begun")
+			s.says("Went astray")
+			wrong(s)
+			right(s, at)
+		}, []string{"human Begin", "text Begun", "human Do it the right way", "text Right"}},
+		"anew": {func(s *script) {
+			wrong(s)
+			right(s, "null")
+		}, []string{"human Do it the right way", "text Right"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s script
+			c.write(&s)
+			got, made := told(t, &s, claude, 0)
+			expect(t, got, c.want...)
+			if name == "whole" && (len(made.Pointers[0]) > 0 || made.Title != "ccd: Add the cents up") {
+				t.Errorf("got %d pointers, title %q", len(made.Pointers[0]), made.Title)
+			}
+			if first, _, _ := strings.Cut(string(made.Lines[0]), `\n## `); name == "taken back" && !strings.Contains(first, "Record of earlier work") {
+				t.Error("what was taken back is under no ID: there is no first message that names it")
+			}
+		})
+	}
 }
 
 func TestRolledBackTurnsStayOut(t *testing.T) {
@@ -152,9 +149,7 @@ func TestRolledBackTurnsStayOut(t *testing.T) {
 			`{"timestamp":"2026-01-15T09:00:05.000Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":` + turns + `}}` + "\n" +
 			says(6, "user", "input_text", "Right")
 		c, err := makeCopy(t, sourceOf(codex, []byte(data)), codex, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		rest := ""
 		for r := range decoded(codex, c.Lines) {
 			for _, it := range r.Items {
@@ -314,9 +309,7 @@ func TestCodexBecomesClaude(t *testing.T) {
 {"timestamp":"2026-01-15T09:00:06.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done"}]}}
 `
 	c, err := makeCopy(t, sourceOf(codex, []byte(data)), claude, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	holds(t, "copy", claude, c, 0)
 	all := ""
 	for _, l := range c.Lines {
@@ -331,9 +324,7 @@ func TestCodexBecomesClaude(t *testing.T) {
 	}
 	// for Codex itself nothing changes
 	same, err := makeCopy(t, sourceOf(codex, []byte(data)), codex, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for i, line := range strings.Split(strings.TrimSpace(data), "\n")[1:] {
 		_, payload, _ := strings.Cut(line, `"payload":`)
 		for _, part := range []string{`"output":"a b"`, `"input":"*** Begin Patch"`, `"arguments":"{\"cmd\":\"ls\",\"workdir\":\"/home/me/sub\"}"`} {

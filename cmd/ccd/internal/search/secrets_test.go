@@ -9,6 +9,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
 	"ccd/internal/redact"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -34,17 +35,13 @@ func TestSecretsAreNotFound(t *testing.T) {
 		s.source(s.put("claude-code", "lines/tool-results/x.txt", transcript.Attachment, 1, firstKey+"\n"+beside+"\n", 16)),
 	}
 	rules, err := redact.New(redact.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	l := s.library()
 	l.Agents.Redact = rules
 	find := func(q search.Query) (hits []search.Hit) {
 		t.Helper()
 		for h, err := range (search.Search{Library: l, Sessions: in, Query: q}).Hits(context.Background()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			hits = append(hits, h)
 		}
 		return hits

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -74,23 +73,16 @@ func TestDamageIsPassed(t *testing.T) {
 	if len(whole) != 1000 || damage != 0 {
 		t.Fatalf("%d hits, %d damaged", len(whole), damage)
 	}
-	file, err := os.ReadFile(s.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := testkit.Read(t, s.path)
 	rests := 0
 	for at := len(file) / 8; at < len(file); at += len(file) / 8 {
 		bad := append([]byte(nil), file...)
 		for i := range 64 {
 			bad[at+i] ^= 0xff
 		}
-		if err := os.WriteFile(s.path, bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Put(t, s.path, string(bad))
 		a, err := archive.Open(s.path, archive.Options{ReadOnly: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		one, err := a.Session(context.Background(), k)
 		if err != nil {
 			continue

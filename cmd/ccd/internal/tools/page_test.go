@@ -4,14 +4,10 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"ccd/internal/testkit"
 )
 
 // listing answers timeline and companion with a text. One stops early, the other counts its pages.
@@ -25,21 +21,6 @@ func listing(text string) Archive {
 			_, err := io.WriteString(w, text)
 			return "s", err
 		},
-	}
-}
-
-func TestPagesOfLinesJoin(t *testing.T) {
-	all := originals()
-	for _, name := range testkit.Sample(t, slices.Sorted(maps.Keys(all)), 3) {
-		text := strings.ToValidUTF8(string(all[name]), "?")
-		for client, most := range map[string]int{"claude-code": maxAnswer, "Codex": 11_500} {
-			s := connect(t, listing(text), client)
-			for _, tool := range []string{"timeline", "companion"} {
-				if got, n := pages(t, s, tool, nil, most); got != text {
-					t.Errorf("%s: %d pages for %s are not the text: %d bytes of %d", name, n, client, len(got), len(text))
-				}
-			}
-		}
 	}
 }
 

@@ -43,9 +43,7 @@ func connect(t *testing.T, a Archive, name string) *mcp.ClientSession {
 	}()
 	client := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		_ = session.Close()
 		_ = fromClient.Close()
@@ -149,27 +147,6 @@ func TestPagesOfAnOriginalJoinToItsText(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestPagesCanFail: the check notices a page that lacks a character, and one that is too long.
-func TestPagesCanFail(t *testing.T) {
-	text := bytes.Repeat([]byte("0123456789"), 12_000)
-	a := restoring(text, 1000)
-	whole := a.Restore
-	a.Restore = func(ctx context.Context, q RestoreQuery) (Original, error) {
-		if q.Offset > 0 {
-			q.Offset, text = q.Offset-1, text[1:]
-		}
-		o, err := whole(ctx, q)
-		return Original{Name: o.Name, Bytes: o.Bytes, Write: fixed(text, 1000).Write}, err
-	}
-	if got, n := pages(t, connect(t, a, "x"), "restore", map[string]any{"id": "a"}, maxAnswer); n != 3 || len(got) == 120_000 {
-		t.Errorf("%d pages of %d bytes", n, len(got))
-	}
-	long := answer{about: "x", body: strings.Repeat("x", maxAnswer)}.result()
-	if size := len(strings.Join(texts(long), "")); size <= maxAnswer {
-		t.Errorf("an answer whose body is not bounded has %d bytes", size)
 	}
 }
 
@@ -320,20 +297,6 @@ func TestWhatIsNoTextIsNotShown(t *testing.T) {
 	}
 }
 
-func TestImagesBesideText(t *testing.T) {
-	png := []byte("\x89PNG\r\n\x1a\nxyz")
-	a := Archive{Restore: func(context.Context, RestoreQuery) (Original, error) {
-		o := fixed([]byte("a screen"), 3)
-		o.Images = [][]byte{png, []byte("https://example.com/a.png"), append(bytes.Clone(png), make([]byte, maxImage)...)}
-		return o, nil
-	}}
-	r := call(t, connect(t, a, "x"), "restore", map[string]any{"id": "a"})
-	all := texts(r)
-	if len(r.Content) != 4 || len(all) != 3 || all[1] != "a screen" || !strings.Contains(all[0], "Images in it: 3, shown after its text: 1.") {
-		t.Errorf("%d blocks: %q", len(r.Content), all)
-	}
-}
-
 func TestCallsAreBounded(t *testing.T) {
 	var now, most atomic.Int64
 	enter, leave := make(chan struct{}, 100), make(chan struct{})
@@ -404,9 +367,7 @@ func TestToolsSayThatTheyOnlyRead(t *testing.T) {
 		Restore:   func(context.Context, RestoreQuery) (Original, error) { return fixed(nil, 1), nil },
 	}
 	list, err := connect(t, every, "x").ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)

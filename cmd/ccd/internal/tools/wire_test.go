@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 const (
@@ -31,9 +33,7 @@ func lines(t *testing.T, a Archive, input ...string) map[any]reply {
 	t.Helper()
 	var out strings.Builder
 	in := strings.NewReader(strings.Join(input, "\n") + "\n")
-	if err := Serve(t.Context(), "1.2.3", quiet(a), in, &out, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, Serve(t.Context(), "1.2.3", quiet(a), in, &out, slog.New(slog.DiscardHandler)))
 	all := map[any]reply{}
 	for line := range strings.Lines(out.String()) {
 		var r reply

@@ -120,10 +120,3 @@ func TestListKeepsTheMark(t *testing.T) {
 		t.Errorf("marked %s at %d", got, m.at)
 	}
 }
-
-func TestFrame(t *testing.T) {
-	got, err := Frame(shelf(), 60, 5)
-	if want := "ccd: 3 sessions\n\n  TITLE\n! the mill\n  the bread\n"; got != want && err == nil {
-		t.Errorf("frame\n%s\nwant\n%s", got, want)
-	}
-}

@@ -3,18 +3,139 @@
 package main
 
 import (
+	"bytes"
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/table"
+	"ccd/internal/testkit"
+	"ccd/internal/words"
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"ccd/cmd/ccd/internal/table"
-	"ccd/internal/testkit"
-	"ccd/internal/words"
 )
+
+// TestStatusOfABrokenConfiguration: with a broken configuration, status still shows the daemon, as degraded.
+func TestStatusOfABrokenConfiguration(t *testing.T) {
+	home := t.TempDir()
+	file, elsewhere := filepath.Join(home, ".config", "ccd", "config.toml"), filepath.Join(home, "data", "a.db")
+	status := func(args ...string) (string, int) {
+		var out bytes.Buffer
+		code := run(t.Context(), append([]string{"status"}, args...), std(strings.NewReader(""), &out, &out), []string{"HOME=" + home})
+		return out.String(), code
+	}
+	configure(t, home, "[archive]\npath = \""+elsewhere+"\"\n")
+	c := spawn(t, home, "run")
+	testkit.Eventually(t, "the daemon watches", func() bool { return c.running(t) && !c.info(t).LastPass.IsZero() })
+	has := func(said string, wants ...string) {
+		t.Helper()
+		for _, want := range wants {
+			if !strings.Contains(said, want) {
+				t.Errorf("want %q in\n%s", want, said)
+			}
+		}
+	}
+	sound, code := status()
+	if has(sound, "running, pid", file); code != 0 || strings.Contains(sound, "degraded") {
+		t.Errorf("sound: %d\n%s", code, sound)
+	}
+	if _, said, code := outputs(t, home, "service", "stop"); code != words.ExitFailed || !c.running(t) {
+		t.Errorf("stop: exit %d\n%s", code, said)
+	} else {
+		has(said, fmt.Sprintf("(pid %d) is not the service\nhint: stop it: kill %[1]d\n", c.Process.Pid))
+	}
+	configure(t, home, "[trigger]\npresure = 0.5\n")
+	broken, code := status()
+	if has(broken, "running, pid", file, "read config ", "presure", elsewhere); code != words.ExitFailed {
+		t.Errorf("broken: %d\n%s", code, broken)
+	}
+	if said, code := status("-q"); code != words.ExitFailed || said != "" {
+		t.Errorf("broken, quiet: %d, %q", code, said)
+	}
+	other := filepath.Join(home, "other.toml")
+	put(t, other, "")
+	said, _ := status("--config", other)
+	has(said, "different configuration: "+file)
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, 0, 5*time.Second)
+	said, code = status()
+	if has(said, "presure"); code != words.ExitFailed || strings.Contains(said, "running") { // without a daemon, only the error is shown
+		t.Errorf("broken, no daemon: %d\n%s", code, said)
+	}
+}
+
+// badRunFiles replace run.json by something that no daemon writes.
+var badRunFiles = []struct {
+	name string
+	put  func(path string) error
+}{
+	{"empty", func(path string) error { return os.WriteFile(path, nil, 0o600) }},
+	{"torn", func(path string) error { return os.WriteFile(path, []byte(`{"pid": 12, "errors": [{"pa`), 0o600) }},
+	{"garbage", func(path string) error { return os.WriteFile(path, []byte("\x00\xff\x1b[2Jno"), 0o600) }},
+	{"wrong types", func(path string) error { return os.WriteFile(path, []byte(`{"pid": "12", "errors": {}}`), 0o600) }},
+	{"a list", func(path string) error { return os.WriteFile(path, []byte(`[]`), 0o600) }},
+	{"null", func(path string) error { return os.WriteFile(path, []byte(`null`), 0o600) }},
+	{"nobody's", func(path string) error { return os.WriteFile(path, []byte(`{"pid": -1}`), 0o600) }},
+	{"a number too large", func(path string) error { return os.WriteFile(path, []byte(`{"lag_bytes": 1e999}`), 0o600) }},
+	{"a directory", func(path string) error { return os.Mkdir(path, 0o700) }},
+	{"a FIFO", func(path string) error { return syscall.Mkfifo(path, 0o600) }},
+}
+
+func statusOf(t *testing.T, home string) (o status.Report, code int) {
+	t.Helper()
+	out, talk, code := outputs(t, home, "status", "--json")
+	if err := json.Unmarshal(out, &o); err != nil {
+		t.Fatalf("exit %d: %v in %s%s", code, err, out, talk)
+	}
+	return o, code
+}
+
+// Whatever replaces run.json, status shows the rest and says that something is wrong.
+func TestStatusOfABadRunFile(t *testing.T) {
+	testkit.Long(t, "it tries each bad file")
+	t.Parallel()
+	home := t.TempDir()
+	file := filepath.Join(stateOf(t, home), "run.json")
+	put(t, transcriptPath(home, 1), aLine)
+	once(t, home)
+	if o, code := statusOf(t, home); code != words.ExitDone || o.Sessions != 1 || len(o.Degraded) > 0 {
+		t.Fatalf("sound: exit %d: %+v", code, o)
+	}
+	check := func(name string, running bool, pid int) {
+		t.Helper()
+		o, code := statusOf(t, home)
+		if code != words.ExitFailed || o.Sessions != 1 || o.Running != running || o.Pid != pid || o.Stale != running || !strings.Contains(strings.Join(o.Degraded, "\n"), "run.json") && !strings.Contains(strings.Join(o.Degraded, "\n"), "run state") {
+			t.Errorf("%s: exit %d: %+v", name, code, o)
+		}
+		if out, talk, code := outputs(t, home, "status"); code != words.ExitFailed || !strings.Contains(string(out), "degraded ") || !strings.Contains(string(out), "sessions ") {
+			t.Errorf("%s: exit %d: %s%s", name, code, out, talk)
+		}
+	}
+	for _, tt := range badRunFiles {
+		must(t, os.RemoveAll(file))
+		must(t, tt.put(file))
+		check(tt.name, false, 0)
+	}
+	must(t, os.RemoveAll(file))
+	c := spawn(t, home, "run")
+	testkit.Eventually(t, "the daemon watches", func() bool { return c.running(t) && !c.info(t).LastPass.IsZero() })
+	sound := read(t, file)
+	c.signal(t, syscall.SIGSTOP) // otherwise it would overwrite the file
+	for _, tt := range badRunFiles {
+		must(t, os.RemoveAll(file))
+		must(t, tt.put(file))
+		check(tt.name+", while a daemon runs", true, c.Process.Pid)
+	}
+	must(t, os.RemoveAll(file)) // the run.json of an ended daemon
+	put(t, file, strings.Replace(string(sound), fmt.Sprint(c.Process.Pid), "999999", 1))
+	check("of another daemon", true, c.Process.Pid)
+	c.signal(t, syscall.SIGCONT)
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, words.ExitDone, 20*time.Second)
+}
 
 // hasCompacted is the record of Claude Code's own compaction.
 const hasCompacted = `{"type":"system","subtype":"compact_boundary","content":"Conversation compacted","uuid":"b1","sessionId":"s","timestamp":"2026-03-01T09:30:00.000Z","compactMetadata":{"trigger":"auto","preTokens":150000}}` + "\n"
@@ -99,9 +220,7 @@ func TestStatuslineDoesNotWait(t *testing.T) {
 	home := t.TempDir()
 	for _, written := range []string{"", lineEvent(transcriptPath(home, 1), usedUp)} {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer w.Close()
 		if _, err := w.WriteString(written); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,558 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"ccd/cmd/ccd/internal/status"
+	"ccd/compactor/sidecar"
+	"ccd/daemon"
+	"ccd/internal/testkit"
+	"ccd/internal/words"
+)
+
+// child is a ccd process with its home.
+type child struct {
+	*exec.Cmd
+	home   string
+	stdout *bufio.Reader
+	stderr bytes.Buffer
+}
+
+func spawn(t *testing.T, home string, args ...string) *child {
+	t.Helper()
+	return spawnWith(t, home, nil, args...)
+}
+
+// spawnWith is spawn with environment variables.
+func spawnWith(t *testing.T, home string, env []string, args ...string) *child {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	c := &child{Cmd: exec.CommandContext(ctx, programPath, args...), home: home}
+	c.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}
+	c.Env = append(c.Env, env...)
+	c.Stderr = &c.stderr
+	out, err := c.StdoutPipe()
+	must(t, err)
+	c.stdout = bufio.NewReader(out)
+	must(t, c.Start())
+	return c
+}
+
+// until reads stdout up to a line with text.
+func (c *child) until(t *testing.T, text string) {
+	t.Helper()
+	for {
+		line, err := c.stdout.ReadString('\n')
+		if strings.Contains(line, text) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("waiting for %q: %v; stderr: %s", text, err, c.stderr.String())
+		}
+	}
+}
+
+func (c *child) stateDir() string {
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(c.home, "Library", "Application Support", "ccd")
+	}
+	return filepath.Join(c.home, ".local", "state", "ccd")
+}
+
+func (c *child) running(t *testing.T) bool {
+	t.Helper()
+	info, running, err := daemon.ReadRun(c.stateDir())
+	return err == nil && running && info.Pid == c.Process.Pid
+}
+
+func TestRunEndsBySignal(t *testing.T) {
+	tests := []struct {
+		name   string
+		signal syscall.Signal
+		code   int
+	}{
+		{"interrupted", syscall.SIGINT, words.ExitInterrupted},
+		{"told to stop", syscall.SIGTERM, words.ExitDone},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := spawn(t, t.TempDir(), "run")
+			c.until(t, "No transcripts found")
+			testkit.Eventually(t, "the daemon runs", func() bool { return c.running(t) })
+			begun := time.Now()
+			must(t, c.Process.Signal(tt.signal))
+			err := c.Wait()
+			if took := time.Since(begun); took > time.Second {
+				t.Errorf("ended after %v, want a second at most", took)
+			}
+			if got := c.ProcessState.ExitCode(); got != tt.code {
+				t.Errorf("exit code %d (%v), want %d; stderr: %s", got, err, tt.code, c.stderr.String())
+			}
+			if said := strings.TrimPrefix(c.stderr.String(), "caught up: 0 sessions archived\n"); said != "" {
+				t.Errorf("an empty home and an ordered end are no errors, yet it says: %s", said)
+			}
+		})
+	}
+}
+
+func TestOnlyOneRuns(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	first := spawn(t, home, "run")
+	testkit.Eventually(t, "the daemon runs", func() bool { return first.running(t) })
+	for _, args := range [][]string{{"run"}, {"run", "--once"}} {
+		second := spawn(t, home, args...)
+		var exit *exec.ExitError
+		if err := second.Wait(); !errors.As(err, &exit) || exit.ExitCode() != words.ExitFailed {
+			t.Errorf("ccd %v: %v, want exit %d", args, err, words.ExitFailed)
+		}
+		if want := "already running, pid " + strconv.Itoa(first.Process.Pid); !strings.Contains(second.stderr.String(), want) {
+			t.Errorf("ccd %v says %q, want %q", args, second.stderr.String(), want)
+		}
+	}
+	must(t, first.Process.Signal(syscall.SIGTERM))
+	if err := first.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestIdleMemory(t *testing.T) {
+	testkit.Long(t, "it measures")
+	if runtime.GOOS != "linux" {
+		t.Skip("NOTICE: anonymous memory is read from /proc")
+	}
+	if raceEnabled {
+		t.Skip("the race detector keeps four times what the daemon does")
+	}
+	t.Parallel()
+	c := spawn(t, t.TempDir(), "run")
+	testkit.Eventually(t, "the first scan is over", func() bool {
+		info, _, err := daemon.ReadRun(c.stateDir())
+		return err == nil && c.running(t) && info.Pid > 0
+	})
+	const limit = 16 << 10 // KB
+	if got := anonymous(t, c.Process.Pid); got > limit {
+		t.Errorf("%d KB of anonymous memory, want %d at most", got, limit)
+	} else {
+		t.Logf("%d KB of anonymous memory", got)
+	}
+	must(t, c.Process.Signal(syscall.SIGTERM))
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// anonymous returns a process's anonymous memory in KB.
+func anonymous(t *testing.T, pid int) int {
+	t.Helper()
+	text := read(t, filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
+			kb, err := strconv.Atoi(strings.Fields(rest)[0])
+			must(t, err)
+			return kb
+		}
+	}
+	t.Skip("NOTICE: the kernel does not tell anonymous memory")
+	return 0
+}
+
+// TestRunWithoutAnArchive: where archive.path names a file of another kind, nothing is archived, and the run fails.
+func TestRunWithoutAnArchive(t *testing.T) {
+	for name, text := range map[string]string{"a transcript": aLine, "a text": "no archive", "a picture": "\x89PNG\r\n\x1a\n"} {
+		home := t.TempDir()
+		put(t, transcriptPath(home, 1), aLine)
+		put(t, transcriptPath(home, 2), aLine)
+		other := filepath.Join(home, "other")
+		if name == "a transcript" {
+			other = transcriptPath(home, 2)
+		}
+		put(t, other, text)
+		put(t, filepath.Join(home, ".config", "ccd", "config.toml"), fmt.Sprintf("[archive]\npath = %q\n", other))
+		code, _, said := ccdIn(home, "", "run", "--once")
+		if code != words.ExitFailed || !strings.Contains(said, "not a ccd archive") || strings.Contains(said, "0 failed") {
+			t.Errorf("%s: exit %d: %s", name, code, said)
+		}
+		if now, err := os.ReadFile(other); err != nil || string(now) != text {
+			t.Errorf("%s was changed: %q, %v", name, now, err)
+		}
+	}
+}
+
+// If the service manager's watchdog aborts the daemon, the process ends by the signal, and the manager restarts it. The
+// control: without a manager it exits 2, which the unit treats as a usage error and does not restart.
+func TestAbortedUnderAManagerEndsByTheSignal(t *testing.T) {
+	t.Parallel()
+	for addr, code := range map[string]int{listening(t).addr: -1, "": words.ExitUsage} {
+		c := spawnWith(t, t.TempDir(), []string{"NOTIFY_SOCKET=" + addr}, "run")
+		testkit.Eventually(t, "the daemon runs", func() bool { return c.running(t) })
+		c.signal(t, syscall.SIGABRT)
+		c.ends(t, code, 10*time.Second)
+		if s, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() != (code == -1) {
+			t.Errorf("NOTIFY_SOCKET=%s: ended as %v", addr, c.ProcessState)
+		}
+	}
+}
+
+// The log file gets the panic that ends the process.
+func TestLogFileOfTheDaemon(t *testing.T) {
+	t.Parallel()
+	home, b := t.TempDir(), listening(t)
+	path := filepath.Join(home, "logs", "ccd.log")
+	configure(t, home, "[log]\nfile = \""+path+"\"\n")
+	c := spawnWith(t, home, []string{"NOTIFY_SOCKET=" + b.addr, "GOTRACEBACK="}, "run")
+	testkit.Eventually(t, "it is ready", func() bool { return b.count("READY=1") == 1 })
+	c.signal(t, syscall.SIGABRT)
+	c.ends(t, -1, 5*time.Second) // by the signal, see TestAbortedUnderAManagerEndsByTheSignal
+	b2, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(b2), "SIGABRT") {
+		t.Errorf("how it ended is not in its log: %v; stderr: %s", err, c.stderr.String())
+	}
+}
+
+// manager is the service manager's end of $NOTIFY_SOCKET.
+type manager struct {
+	addr string
+	mu   sync.Mutex
+	told []string
+}
+
+func listening(t *testing.T) *manager {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ccd") // t.TempDir may be too long for a socket address
+	must(t, err)
+	b := &manager{addr: filepath.Join(dir, "n")}
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: b.addr, Net: "unixgram"})
+	must(t, err)
+	t.Cleanup(func() {
+		conn.Close()
+		os.RemoveAll(dir)
+	})
+	go func() {
+		text := make([]byte, 4096)
+		for {
+			n, err := conn.Read(text)
+			if err != nil {
+				return
+			}
+			b.mu.Lock()
+			b.told = append(b.told, string(text[:n]))
+			b.mu.Unlock()
+		}
+	}()
+	return b
+}
+
+// messages returns the first line of each message so far.
+func (b *manager) messages() (all []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.told {
+		line, _, _ := strings.Cut(s, "\n")
+		all = append(all, line)
+	}
+	return all
+}
+
+func (b *manager) count(what string) (n int) {
+	for _, s := range b.messages() {
+		if s == what {
+			n++
+		}
+	}
+	return n
+}
+
+// stopped waits for the last message, which the socket may deliver after the process has ended.
+func (b *manager) stopped(t *testing.T) {
+	t.Helper()
+	testkit.Eventually(t, "the manager is notified of the stop", func() bool {
+		return b.count("STOPPING=1") == 1
+	})
+}
+
+func (c *child) signal(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	must(t, c.Process.Signal(s))
+}
+
+// ends waits for the end and checks the exit code and the time.
+func (c *child) ends(t *testing.T, code int, limit time.Duration) {
+	t.Helper()
+	begun := time.Now()
+	err := c.Wait()
+	if took := time.Since(begun); took > limit {
+		t.Errorf("ended after %v, want %v at most", took, limit)
+	}
+	if got := c.ProcessState.ExitCode(); got != code {
+		t.Errorf("exit code %d (%v), want %d; stderr: %s", got, err, code, c.stderr.String())
+	}
+}
+
+func (c *child) info(t *testing.T) daemon.RunInfo {
+	t.Helper()
+	info, running, err := daemon.ReadRun(c.stateDir())
+	must(t, err)
+	if !running || info.Pid != c.Process.Pid {
+		t.Errorf("running %v, pid %d, want %d", running, info.Pid, c.Process.Pid)
+	}
+	return info
+}
+
+// lockArchive locks the archive like another process, until release is called.
+func lockArchive(t *testing.T, stateDir string) (release func()) {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(stateDir, "archive.db"), os.O_RDWR, 0o600)
+	must(t, err)
+	must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
+	t.Cleanup(func() { f.Close() })
+	return func() { f.Close() }
+}
+
+// A signal ends the wait for a lock of another process.
+func TestStopsWhileTheArchiveIsLocked(t *testing.T) {
+	tests := []struct {
+		name   string
+		signal syscall.Signal
+		code   int
+	}{
+		{"told to stop", syscall.SIGTERM, words.ExitDone},
+		{"interrupted", syscall.SIGINT, words.ExitInterrupted},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			home, b := t.TempDir(), listening(t)
+			c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "NOTIFY_SOCKET=" + b.addr}, "run")
+			put(t, transcriptPath(home, 1), aLine)
+			testkit.Eventually(t, "the archive is there", func() bool { return archived(c) })
+			lockArchive(t, c.stateDir())
+			put(t, transcriptPath(home, 2), aLine)
+			testkit.Eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
+			c.signal(t, tt.signal)
+			c.ends(t, tt.code, 5*time.Second)
+			b.stopped(t)
+			if b.count("WATCHDOG=1") > 0 {
+				t.Errorf("nobody watches, yet it told %q", b.messages())
+			}
+			if strings.Contains(c.stderr.String(), "still busy") {
+				t.Errorf("it was ended, and did not end: %s", c.stderr.String())
+			}
+		})
+	}
+}
+
+// waits reports whether a process is in the gate, by its lock.
+func waits(gate string) bool {
+	f, err := os.Open(gate)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil
+}
+
+func TestWatchdog(t *testing.T) {
+	testkit.Long(t, "it waits for signs of life")
+	const sign = "WATCHDOG=1"
+	t.Parallel()
+	home, b := t.TempDir(), listening(t)
+	c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "NOTIFY_SOCKET=" + b.addr, "WATCHDOG_USEC=600000"}, "run")
+	put(t, transcriptPath(home, 1), aLine)
+	testkit.Eventually(t, "the archive is there", func() bool { return archived(c) })
+	now := b.count(sign)
+	testkit.Eventually(t, "the idle daemon gives signs", func() bool { return b.count(sign) > now+3 })
+
+	release := lockArchive(t, c.stateDir())
+	put(t, transcriptPath(home, 2), aLine)
+	testkit.Eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
+	now = b.count(sign)
+	testkit.Eventually(t, "it gives signs while it waits", func() bool { return b.count(sign) > now+2 })
+	release()
+	now = b.count(sign)
+	testkit.Eventually(t, "it gives signs again", func() bool { return b.count(sign) > now+3 })
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, words.ExitDone, time.Second)
+}
+
+func archived(c *child) bool {
+	info, err := os.Stat(filepath.Join(c.stateDir(), "archive.db"))
+	return err == nil && info.Size() > 0
+}
+
+// A summarizer that ignores signals does not delay the exit.
+func TestStopsWhileASummaryIsWritten(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	begun := filepath.Join(home, "begun")
+	configure(t, home, "[watch]\nsettle = \"20ms\"\n[trigger]\nthreshold = 5000\nmin_savings = 0\n[companion]\nmax_tokens = 16000\n"+
+		"[summarizer]\ncommand = [\"sh\", \"-c\", \"trap '' TERM INT HUP; echo $$ > "+begun+"; sleep 1000; exit\"]\n")
+	c := spawn(t, home, "run")
+	put(t, transcriptPath(home, 1), string(muchTalk()))
+	testkit.Eventually(t, "the command runs", func() bool {
+		b, err := os.ReadFile(begun)
+		return err == nil && strings.HasSuffix(string(b), "\n")
+	})
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, words.ExitDone, 3*time.Second)
+	b := read(t, begun)
+	var pid int
+	if _, err := fmt.Sscan(string(b), &pid); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "the command is gone", func() bool { return syscall.Kill(pid, 0) != nil })
+}
+
+// If the archive is removed while the daemon runs, all files are archived in the new one, not only those that grow.
+func TestArchiveRemovedWhileRunning(t *testing.T) {
+	testkit.Long(t, "it waits for a daemon to scan")
+	t.Parallel()
+	home := t.TempDir()
+	for n := range 3 {
+		put(t, transcriptPath(home, n), aLine)
+	}
+	c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "CCD_WATCH_SCAN_INTERVAL=1s"}, "run")
+	whole := func() bool {
+		var out strings.Builder
+		code := run(t.Context(), []string{"ls", "--json"}, std(strings.NewReader(""), &out, io.Discard), []string{"HOME=" + home})
+		return code == words.ExitDone && strings.Count(out.String(), `"session"`) == 3
+	}
+	testkit.Eventually(t, "three sessions are archived, and a scan has ended since", func() bool { return whole() && c.info(t).Sessions == 3 })
+	path := filepath.Join(c.stateDir(), "archive.db")
+	c.signal(t, syscall.SIGSTOP) // or it may archive them again before ls looks
+	must(t, os.Rename(path, path+".away"))
+	if whole() {
+		t.Error("the archive is gone, and ls lists three sessions: the test proves nothing")
+	}
+	c.signal(t, syscall.SIGCONT)
+	testkit.Eventually(t, "three sessions are archived again", whole)
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, words.ExitDone, 5*time.Second)
+	if !strings.Contains(c.stderr.String(), "the archive was removed or replaced") {
+		t.Errorf("not a word of it: %s", c.stderr.String())
+	}
+}
+
+// TestUndoAfterARun: a `ccd run` would write companions again, so undo says how to stop it.
+func TestUndoAfterARun(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	put(t, transcriptPath(home, 1), aLine)
+	c := spawn(t, home, "run")
+	testkit.Eventually(t, "it is archived", func() bool { out, _, _ := piped(home, nil, "ls"); return strings.Contains(string(out), "claude-code") })
+	if out, code, talk := piped(home, nil, "setup", "--undo", "--yes"); code != words.ExitFailed || !strings.Contains(talk, fmt.Sprintf("stop it first: kill %d", c.Process.Pid)) {
+		t.Errorf("exit code %d: %s%s", code, out, talk)
+	}
+	if err := errors.Join(c.Process.Signal(syscall.SIGTERM), c.Wait()); err != nil {
+		t.Errorf("ccd run: %v", err)
+	}
+	if out, code, talk := piped(home, nil, "setup", "--undo", "--yes"); code != words.ExitDone {
+		t.Errorf("exit code %d: %s%s", code, out, talk)
+	}
+}
+
+// A daemon that has the session in memory and keeps saving its state does not lose labels.
+func TestLabelsWhileADaemonRuns(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	configure(t, home, "[watch]\nsettle = \"20ms\"\n[trigger]\nthreshold = 1\nmin_savings = 0\n")
+	path := transcriptPath(home, 1)
+	put(t, path, aLine)
+	c := spawn(t, home, "run")
+	only := func() (s status.Session, ok bool) {
+		out, code, talk := piped(home, nil, "ls", "--json")
+		if code != words.ExitDone {
+			t.Fatalf("ls: exit code %d: %s", code, talk)
+		}
+		var all []status.Session
+		must(t, json.Unmarshal(out, &all))
+		if len(all) != 1 {
+			return s, false
+		}
+		return all[0], true
+	}
+	testkit.Eventually(t, "it is archived", func() bool { s, ok := only(); return ok && s.Records == 1 })
+	for n := 1; n <= 5; n++ {
+		tag := fmt.Sprint("tag", n)
+		done(t, home, "label", "latest", "--pin", "--tag", tag, "--name", "parcel "+tag)
+		testkit.Append(t, path, strings.ReplaceAll(aLine, "u1", fmt.Sprint("v", n)))
+		testkit.Eventually(t, "the daemon stores the state again", func() bool { s, ok := only(); return ok && s.Records == n+1 })
+		if s, _ := only(); !s.Pinned || s.Name != "parcel "+tag || len(s.Tags) != n {
+			t.Fatalf("after %d records: pinned %t, name %q, tags %q", n+1, s.Pinned, s.Name, s.Tags)
+		}
+	}
+	c.signal(t, syscall.SIGTERM)
+	c.ends(t, words.ExitDone, 5*time.Second)
+	if text := c.stderr.String(); !strings.HasPrefix(text, "caught up: 1 session archived") || strings.Count(text, "\n") != 1 {
+		t.Errorf("the daemon says: %s", text)
+	}
+	if s, _ := only(); !s.Pinned || len(s.Tags) != 5 {
+		t.Errorf("after the daemon: pinned %t, tags %q", s.Pinned, s.Tags)
+	}
+}
+
+// TestOlderSessionsGetTheirCompanionsLater: of the sessions that a first pass finds, the 20 newest get their companions at once, one
+// that grows with the next pass, the others with compact --all; show prints those that there are not.
+func TestOlderSessionsGetTheirCompanionsLater(t *testing.T) {
+	home := t.TempDir()
+	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
+	begin := time.Now().Add(-1000 * time.Hour)
+	for n := range 24 {
+		path := transcriptPath(home, n)
+		put(t, path, strings.Repeat(aLine, 20))
+		if when := begin.Add(time.Duration(n) * time.Hour); os.Chtimes(path, when, when) != nil {
+			t.Fatal("no times of files")
+		}
+	}
+	have := func() (all string) {
+		for n := range 24 {
+			if _, err := os.Stat(strings.TrimSuffix(transcriptPath(home, n), ".jsonl") + sidecar.Suffix); err == nil {
+				all += string(rune('a' + n))
+			}
+		}
+		return all
+	}
+	const line = "older sessions get one when they grow, or with ccd compact --all"
+	for _, step := range []struct {
+		do   []string
+		says string
+		have string
+	}{
+		{[]string{"run", "--once"}, "20 companions; 4 " + line, "efghijklmnopqrstuvwx"},
+		{[]string{"run", "--once"}, "20 companions; 4 " + line, "efghijklmnopqrstuvwx"},
+		{[]string{"status"}, "24, 20 companions; 4 " + line, "efghijklmnopqrstuvwx"},
+		{[]string{"show", "00000000-0000-4000-8000-000000000000"}, "ccd: 1", "efghijklmnopqrstuvwx"},
+		{[]string{"run", "--once"}, "21 companions; 3 " + line, "befghijklmnopqrstuvwx"},
+		{[]string{"compact", "--all"}, filepath.Dir(transcriptPath(home, 0)), "abcdefghijklmnopqrstuvwx"},
+		{[]string{"status"}, "24, 24 companions\n", "abcdefghijklmnopqrstuvwx"},
+	} {
+		if step.have[:2] == "be" {
+			put(t, transcriptPath(home, 1), strings.Repeat(aLine, 21))
+		}
+		out, talk, _ := outputs(t, home, step.do...)
+		if !strings.Contains(string(out)+talk, step.says) || have() != step.have {
+			t.Errorf("%s: companions of %s, want of %s and %q\n%s%s", step.do, have(), step.have, step.says, out, talk)
+		}
+	}
+}
