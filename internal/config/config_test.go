@@ -150,6 +150,8 @@ func TestBadFiles(t *testing.T) {
 		{"over int64", "[models.windows]\nm = 99999999999999999999\n", `line 2: not valid TOML: a number is out of range`},
 		{"table twice", "[log]\n[watch]\n[log]\n", `line 3: not valid TOML: key 'log' has already been defined`},
 		{"twice", "[watch]\npoll = true\npoll = false\n", `line 3: watch.poll: not valid TOML: key 'watch.poll' has already been defined`},
+		{"deep tables", "x = 1\ny = " + strings.Repeat("{b=", 9000) + "1" + strings.Repeat("}", 9000), `line 2: more than 32 parts of a key`},
+		{"deep keys", "[a" + strings.Repeat(".b", 30000) + "]\n", `line 1: more than 32 parts of a key`},
 		{"first of two", "[log]\nlevel = 1\n[watch]\nsettle = 2\n", `line 2: log.level`},
 		{"together", "[watch]\nsettle = \"20s\"\n", `watch.max_wait (default) is less than watch.settle (`},
 	} {

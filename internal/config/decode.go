@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"ccd/internal/lazy"
 )
 
 // file is a parsed text.
@@ -19,6 +21,9 @@ type file struct {
 
 // decode applies the text of the file at path, "" for the defaults. If there are several faults, it returns one.
 func (c *Config) decode(text, path string) error {
+	if n := tooDeep(text); n > 0 {
+		return fmt.Errorf("line %d: more than %d parts of a key, or tables within each other", n, maxDepth)
+	}
 	f := file{text: text}
 	var err error
 	if f.md, err = toml.Decode(text, &f.top); err != nil {
@@ -50,6 +55,36 @@ func (c *Config) decode(text, path string) error {
 		return fmt.Errorf("line %d: %s: %w", f.line(all[0].key), all[0].key, all[0].err)
 	}
 	return nil
+}
+
+// maxDepth is how many parts a key may have, and how many lists and tables may be within each other. The library's time grows with the square of them.
+const maxDepth = 32
+
+// silent are strings and comments: brackets in them are none.
+var silent = lazy.Regexp(`(?s)"""(?:\\.|[^\\])*?"""|'''.*?'''|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*`)
+
+// tooDeep returns the number of the first line with more, 0 if there is none.
+func tooDeep(text string) int {
+	text = silent().ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) })
+	n, open := 0, 0 // lists and tables that are open
+	for line := range strings.Lines(text) {
+		n++
+		for _, c := range line {
+			switch c {
+			case '{', '[':
+				open++
+			case '}', ']':
+				open = max(0, open-1)
+			}
+			if open > maxDepth {
+				return n
+			}
+		}
+		if strings.Count(line, ".") >= maxDepth {
+			return n
+		}
+	}
+	return 0
 }
 
 // syntax returns the place of a fault and, where it has no value of the file in it, the cause: the file may be any that the user named by

@@ -98,7 +98,7 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		}, "note", "ccd service install --linger"},
 		{"unit drifted", checkDrift, func(_ *testing.T, s *facts) { s.Service.Drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
 		{"unit not reread", checkDrift, func(_ *testing.T, s *facts) { s.Service.Stale = true }, "wrong", "has not read"},
-		{"ends at logout", checkDrift, func(_ *testing.T, s *facts) { s.Service.EndsAtLogout = true }, "note", "ccd service install --linger"},
+		{"ends at logout", checkDrift, func(_ *testing.T, s *facts) { s.Service.Installed, s.Service.EndsAtLogout = true, true }, "note", "ccd service install --linger"},
 		{"no daemon", now(Live.daemon), func(_ *testing.T, s *facts) { s.Running, s.Service = false, packaging.State{} }, "note", "not running"},
 		{"summarizer missing", now(Live.Summarizer), func(_ *testing.T, s *facts) {
 			s.Config.Summarizer.Command = []string{"no-such-command-of-ccd"}

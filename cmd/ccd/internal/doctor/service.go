@@ -53,7 +53,7 @@ func (l Live) service() []Finding {
 // reports how the service is sandboxed.
 func checkDrift(_ context.Context, f *facts) (all []Finding) {
 	st := f.Service
-	if st.EndsAtLogout {
+	if st.EndsAtLogout && st.Installed {
 		all = append(all, note("linger", "ccd service install --linger", "the service stops when you log out and starts at the next login"))
 	}
 	found := ok("drift", "the service's files are up to date")

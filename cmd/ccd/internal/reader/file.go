@@ -86,7 +86,7 @@ func (l *Library) families(p *project.Project) (own, rest [][]Reading) {
 			continue // it counts with its parent
 		}
 		switch f := l.family(e); {
-		case e.Class == transcript.Attachment, e.Root == "", len(f) == 0:
+		case e.Class == transcript.Attachment, e.Root == "", e.Kept.NotResumed(), len(f) == 0: // a copy of ours that nobody went on with adds nothing
 		case p.Has(e.Kept.Cwd):
 			own = append(own, f)
 		default:

@@ -140,7 +140,11 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		a.Say("nothing is archived here yet; `ccd ls --everywhere` lists the pulled sessions of other machines")
 		return nil
 	case len(rows) == 0 && !a.Damaged:
-		a.Say("nothing is archived yet; `ccd run --once` archives your sessions, `ccd demo` shows how ccd works")
+		where := ""
+		if path := l.Config.Archive.Path; path != "" { // perhaps mistyped, or on a disk that is not there
+			where = " in " + mark.Inline(path, 200)
+		}
+		a.Say("nothing is archived yet%s; `ccd run --once` archives your sessions, `ccd demo` shows how ccd works", where)
 		return nil
 	}
 	if err := cli.PrintTable(a.App, rows, columns); err != nil {
