@@ -120,16 +120,16 @@ func event(d *transcript.Decoder, r *transcript.Record, kind string, payload tra
 		r.Back, r.From = d.Chain.TakeBack(int(payload.Field("num_turns").Integer()))
 	case "token_count":
 		info := payload.Field("info")
-		total, ok := info.Field("last_token_usage").Field("total_tokens").Tokens()
-		if !ok {
-			total = transcript.NoCount
-		}
+		used := info.Field("last_token_usage").Object()
 		window, _ := info.Field("model_context_window").Tokens()
-		d.SetUsage(r, transcript.Usage{Context: total, Window: window})
+		sum, _ := info.Field("total_token_usage").Field("total_tokens").Tokens()
+		d.SetUsage(r, transcript.Usage{Context: used.Tokens("total_tokens"), Window: window, Spent: used.Spent(counts), Sum: sum})
 	default:
 		r.Unknown = !events[kind]
 	}
 }
+
+var counts = transcript.Counts{In: "input_tokens", Cached: "cached_input_tokens", Written: "cache_write_input_tokens", Out: []string{"output_tokens"}, Within: true}
 
 // events lists the other events that clients store. What they say, other records say too.
 var events = transcript.Set("user_message agent_message agent_message_delta agent_reasoning agent_reasoning_delta agent_reasoning_raw_content " +
