@@ -93,9 +93,9 @@ func imageBytes(n Node) []byte {
 		return n.Raw
 	}
 	text := unquote(nil, data.Raw)
-	if head, tail, ok := bytes.Cut(text, []byte(";base64,")); ok && bytes.HasPrefix(head, []byte("data:")) {
-		text = tail
-	} else if bytes.Contains(text, []byte(":")) {
+	if _, inside := ImageData(data.Raw); inside != "" {
+		text = []byte(inside)
+	} else if bytes.IndexByte(text, ':') >= 0 {
 		return text
 	}
 	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
@@ -124,8 +124,8 @@ func MediumOf(raw []byte) (m Medium) {
 		m.Type = cmp.Or(m.Type, n.Field(name).Text())
 	}
 	text := data.Text()
-	if head, rest, ok := strings.Cut(text, ";base64,"); ok && strings.HasPrefix(head, "data:") {
-		m.Type, text = strings.TrimPrefix(head, "data:"), rest
+	if media, inside := ImageData(data.Raw); media != "" {
+		m.Type, text = media, inside
 	} else if strings.Contains(text, ":") && m.Type == "" {
 		return m // a link
 	}
