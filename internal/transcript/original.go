@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"ccd/internal/lazy"
 )
 
 // Original returns an item's original as the agent saw it, from its raw span: a JSON string's text (a lone surrogate as
@@ -354,7 +356,7 @@ func Readable(kind Kind, raw []byte) (text []byte, same bool) {
 }
 
 func readableText(kind Kind, text []byte) ([]byte, bool) {
-	if kind == Thinking && !bytes.ContainsFunc(text, notBase64) {
+	if kind == Thinking && inBase64().Match(text) {
 		return nil, false // one word of nothing else: encrypted, or a signature
 	}
 	if (kind == Call || kind == Result) && len(text) > 1 && text[0] == '{' && Valid(text) {
@@ -363,9 +365,7 @@ func readableText(kind Kind, text []byte) ([]byte, bool) {
 	return text, true
 }
 
-func notBase64(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+/-_=", r)
-}
+var inBase64 = lazy.Regexp(`^[\w+/=-]*$`)
 
 func readableList(n Node) (text []byte, same bool) {
 	same = true
