@@ -58,9 +58,13 @@ var ends = sync.OnceValue(func() *endings {
 	return e
 })
 
-// stem returns a name without the number behind it.
+// stem returns a name without the number or version behind it.
 func stem(name []byte) []byte {
-	return bytes.TrimRightFunc(name, func(c rune) bool { return c < 0x80 && classes[c]&joint != 0 })
+	short := bytes.TrimRightFunc(name, func(c rune) bool { return c < 0x80 && classes[c]&joint != 0 })
+	if n := len(short); n > 2 && n < len(name) && short[n-1]|0x20 == 'v' && short[n-2] == '_' {
+		return short[:n-2]
+	}
+	return short
 }
 
 // tail returns the last three bytes of a text of two or more.

@@ -168,11 +168,14 @@ func (f *found) isAt(r *row, before []byte) bool {
 	return false
 }
 
-// next returns the byte that follows the value in its line, 0 for none.
+// next returns the byte that follows the value in its line: 0 for none, # for a comment.
 func (f *found) next() byte {
 	rest := bytes.TrimLeft(f.text[f.lit.end:min(len(f.text), f.lit.end+maxLead)], " \t\r\"'`")
-	if len(rest) == 0 || rest[0] == '\n' {
+	switch {
+	case len(rest) == 0, rest[0] == '\n':
 		return 0
+	case bytes.HasPrefix(rest, []byte("//")):
+		return '#'
 	}
 	return rest[0]
 }
@@ -244,6 +247,11 @@ func (s *scan) literal(text []byte, i int) (l lit) {
 	if i == len(text) || text[i] == '\n' {
 		return lit{from: i, to: i, end: i}
 	}
+	if strings.IndexByte("[!", text[i]) >= 0 {
+		if at := wrapped().Find(text[i:min(len(text), i+maxGap)]); at != nil {
+			i += len(at) - 1
+		}
+	}
 	end := min(len(text), i+s.most())
 	l.from, l.to, l.end = quotedAt(text[:end], i)
 	if l.end > 0 {
@@ -258,6 +266,9 @@ func (s *scan) literal(text []byte, i int) (l lit) {
 	s.spent += l.to - l.from
 	return l
 }
+
+// wrapped matches what may be before a value in quotes: the bracket of a list, a tag of YAML.
+var wrapped = lazy.Regexp(`^(?:\[ *|![a-z]+ +)(?:["'])`)
 
 // quotedAt returns the text in the quotes that open at byte i, and their end, 0 if there are none.
 func quotedAt(text []byte, i int) (from, to, end int) {

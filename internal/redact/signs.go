@@ -135,6 +135,10 @@ func (s *scan) assigns(f *found) {
 		f.to++
 	}
 	f.lit = s.literal(text, f.to)
+	block := f.block()
+	if block > 0 {
+		f.lit = s.literal(text, f.to+block)
+	}
 	name := text[f.from:f.end]
 	m := s.name(name)
 	if f.lit.from == f.lit.to || string(name) == "PASS" { // a test's result
@@ -180,8 +184,22 @@ func (s *scan) assigns(f *found) {
 		f.adjoins()
 	}
 	s.spent += maxBefore
-	s.value(f.view, f.lit, f.place(), f.kind)
+	in := f.place()
+	if block > 0 {
+		in = m.place()
+	}
+	s.value(f.view, f.lit, in, f.kind)
 }
+
+// block returns the length of what begins a text of several lines in YAML, 0 if none begins.
+func (f *found) block() int {
+	if f.sign != ':' {
+		return 0
+	}
+	return len(blockScalar().Find(f.text[f.to:min(len(f.text), f.to+maxGap)]))
+}
+
+var blockScalar = lazy.Regexp(`^ [|>][+-]?\n`)
 
 // adjoins notes that there are no blanks around the sign. Another parameter in the value ends it.
 func (f *found) adjoins() {
@@ -265,8 +283,15 @@ func (s *scan) flag(v *view, i int) {
 			return
 		}
 	}
+	if end-from == 1 && text[from] == 'p' && end < len(text) && user().Match(text[max(0, i-maxLead):i]) {
+		s.value(v, s.literal(text, end), inText, passwordKind)
+		return
+	}
 	s.commands(v, i)
 }
+
+// user matches the name of a user before a flag for the password of any program.
+var user = lazy.Regexp(`\s-u\s+[^\s-]\S*\s+$`)
 
 // commands are what is before the secret in the arguments of each command that words.txt has.
 var commands = sync.OnceValue(func() map[string]func() *regexp.Regexp {

@@ -30,8 +30,8 @@ func (s *Session) addCall(ref Ref, it *transcript.Item) {
 	if !it.Side {
 		c.Index = s.push(Event{Kind: Did, Ref: ref, Call: c})
 		s.tried(c, &a, nil)
-		if a.Op == transcript.Plan {
-			s.Plan.begin(c.Index, &a)
+		if a.Op == transcript.Plan && c.State == Unrecorded {
+			s.Plan.take(c.Index, &a)
 		}
 	}
 	s.keepCall(it.Call, one)
@@ -262,21 +262,17 @@ type Plan struct {
 	Steps []transcript.PlanItem
 	Event int32 // the last call that changed it, -1 if there is none
 
-	made  []int32 // of each step: the event that made it
-	old   []transcript.PlanItem
-	oldAt []int32
-	was   int32
+	made []int32 // of each step: the event that made it
 }
 
 // maxPlan is how many steps of a plan are kept.
 const maxPlan = 200
 
-// begin applies a call that writes the plan.
-func (p *Plan) begin(at int32, a *transcript.Action) {
+// take applies a call that writes the plan.
+func (p *Plan) take(at int32, a *transcript.Action) {
 	if !a.Replace && len(a.Plan) == 0 {
 		return
 	}
-	p.was, p.old, p.oldAt = p.Event, slices.Clone(p.Steps), slices.Clone(p.made)
 	if a.Replace {
 		p.Steps, p.made = nil, nil
 	}
@@ -313,13 +309,12 @@ func (p *Plan) put(item transcript.PlanItem, at int32) {
 	p.made = append(p.made, at)
 }
 
-// end applies the result of a call about the plan: the keys of new steps, the whole list, or a failure.
+// end applies a call about the plan and its result: the keys of new steps, or the whole list.
 func (p *Plan) end(c *Call, a *transcript.Action, out *transcript.Outcome) {
-	switch {
-	case c.State == Failed || c.State == Refused:
-		if p.Event == c.Index {
-			p.Steps, p.made, p.Event = p.old, p.oldAt, p.was
-		}
+	if c.State == Failed || c.State == Refused {
+		return
+	}
+	switch p.take(c.Index, a); {
 	case len(a.Plan) == 0 && !a.Replace && len(out.Plan) > 0:
 		p.Steps, p.made, p.Event = nil, nil, c.Index
 		for _, item := range out.Plan {
@@ -332,7 +327,6 @@ func (p *Plan) end(c *Call, a *transcript.Action, out *transcript.Outcome) {
 			}
 		}
 	}
-	p.old = nil
 }
 
 // Unfinished returns the steps that are neither done nor deleted.

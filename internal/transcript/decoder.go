@@ -88,15 +88,6 @@ func (d *Decoder) endsLine(seg Segment) bool {
 	return d.open && d.array == nil && seg.Start.Offset == d.end && len(seg.Data) > 0 && seg.Data[0] == '\n'
 }
 
-// Torn returns the size of an unfinished line that is not a whole JSON object or array, 0 if there is none. Records has
-// not yielded it yet, so that more bytes of it are cheap.
-func (d *Decoder) Torn() int64 {
-	if line := bytes.TrimSpace(d.part); len(line) > 0 && bytes.IndexByte([]byte("}]"), line[len(line)-1]) >= 0 && Valid(line) {
-		return 0
-	}
-	return d.size
-}
-
 // All yields the records of segments in order, up to the first error.
 func (d *Decoder) All(segments iter.Seq2[Segment, error]) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {

@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"ccd/internal/lazy"
 )
 
 // Original returns an item's original as the agent saw it, from its raw span: a JSON string's text (a lone surrogate as
@@ -93,9 +95,9 @@ func imageBytes(n Node) []byte {
 		return n.Raw
 	}
 	text := unquote(nil, data.Raw)
-	if head, tail, ok := bytes.Cut(text, []byte(";base64,")); ok && bytes.HasPrefix(head, []byte("data:")) {
-		text = tail
-	} else if bytes.Contains(text, []byte(":")) {
+	if _, inside := ImageData(data.Raw); inside != "" {
+		text = []byte(inside)
+	} else if bytes.IndexByte(text, ':') >= 0 {
 		return text
 	}
 	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
@@ -124,8 +126,8 @@ func MediumOf(raw []byte) (m Medium) {
 		m.Type = cmp.Or(m.Type, n.Field(name).Text())
 	}
 	text := data.Text()
-	if head, rest, ok := strings.Cut(text, ";base64,"); ok && strings.HasPrefix(head, "data:") {
-		m.Type, text = strings.TrimPrefix(head, "data:"), rest
+	if media, inside := ImageData(data.Raw); media != "" {
+		m.Type, text = media, inside
 	} else if strings.Contains(text, ":") && m.Type == "" {
 		return m // a link
 	}
@@ -354,7 +356,7 @@ func Readable(kind Kind, raw []byte) (text []byte, same bool) {
 }
 
 func readableText(kind Kind, text []byte) ([]byte, bool) {
-	if kind == Thinking && !bytes.ContainsFunc(text, notBase64) {
+	if kind == Thinking && inBase64().Match(text) {
 		return nil, false // one word of nothing else: encrypted, or a signature
 	}
 	if (kind == Call || kind == Result) && len(text) > 1 && text[0] == '{' && Valid(text) {
@@ -363,9 +365,7 @@ func readableText(kind Kind, text []byte) ([]byte, bool) {
 	return text, true
 }
 
-func notBase64(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+/-_=", r)
-}
+var inBase64 = lazy.Regexp(`^[\w+/=-]*$`)
 
 func readableList(n Node) (text []byte, same bool) {
 	same = true

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ccd/internal/lazy"
 )
 
 // Proof says when a change requested by a call is certain.
@@ -156,15 +158,9 @@ func (c simple) name() (name string, args []word) {
 }
 
 // IsAssignment reports whether a word before a command sets a variable.
-func IsAssignment(word string) bool {
-	name, _, ok := strings.Cut(word, "=")
-	if !ok || name == "" || (name[0] >= '0' && name[0] <= '9') {
-		return false
-	}
-	return strings.IndexFunc(name, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	}) < 0
-}
+func IsAssignment(word string) bool { return assignment().MatchString(word) }
+
+var assignment = lazy.Regexp(`^[A-Za-z_]\w*=`)
 
 // add records a change of a file.
 func (s *shell) add(c shellChange, name word) {
@@ -465,21 +461,17 @@ func (s *shell) sed(args []word) bool {
 	var files []word
 	for i := 0; i < len(args); i++ {
 		switch w := args[i]; {
-		case w.text == "-i" || w.text == "--in-place" || strings.HasPrefix(w.text, "--in-place="):
+		case strings.HasPrefix(w.text, "-i"), w.text == "--in-place", strings.HasPrefix(w.text, "--in-place="):
 			inPlace = true
 			if i+1 < len(args) && args[i+1].text == "" { // macOS syntax
 				i++
 			}
-		case strings.HasPrefix(w.text, "-i"):
-			inPlace = true
-		case w.text == "-e" || w.text == "-f":
-			script = true
-			i++
-		case strings.HasPrefix(w.text, "-e"):
-			script = true
-		case w.text == "-n" || w.text == "-E" || w.text == "-r" || w.text == "-nE" || w.text == "-nr":
+		case strings.HasPrefix(w.text, "-e"), w.text == "-f":
+			if script = true; len(w.text) == 2 {
+				i++
+			}
 		case strings.HasPrefix(w.text, "-") && w.text != "-":
-			odd = true
+			odd = odd || strings.Trim(w.text[1:], "nEr") != ""
 		case !script:
 			script = true
 		default:

@@ -250,6 +250,8 @@ type Usage struct {
 	Context int64  // size of the context including the reply's output; or NoCount
 	Window  int64  // context window in the transcript, 0 if unknown
 	Side    bool   // of an inline sub-agent, not of this session's context
+	Spent   *Spent // what the reply cost, nil if that is unknown
+	Sum     int64  // what the session has cost until then, 0 if unknown: a report is repeated with the same sum
 }
 
 // Boundary is where the agent compacted its own context: earlier records, except Preserved, are no longer in it.

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"ccd/internal/lazy"
 )
 
 // Op returns what a tool does. It ignores stray model tokens after the name (`shell<|channel|>`).
@@ -233,15 +235,13 @@ func isShell(word string) bool {
 
 // ShellWord quotes a word for a POSIX shell if necessary.
 func ShellWord(word string) string {
-	if word != "" && strings.IndexFunc(word, notPlain) < 0 {
+	if plainWord().MatchString(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-func notPlain(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./=:,@%+", r)
-}
+var plainWord = lazy.Regexp(`^[\w./=:,@%+-]+$`)
 
 func understandFile(a *Action, args Node) {
 	if patch := firstText(args, "input", "patch"); strings.Contains(patch, PatchBegin) {

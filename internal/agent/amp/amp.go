@@ -148,9 +148,12 @@ func result(d *transcript.Decoder, r *transcript.Record, b transcript.Node, v tr
 func addUsage(d *transcript.Decoder, r *transcript.Record, usage transcript.Node) {
 	r.Model = transcript.Reuse(&d.Last.Model, usage.Field("model"))
 	window, _ := usage.Field("maxInputTokens").Tokens()
-	total := usage.Object().Tokens("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens", "outputTokens")
-	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: total, Window: window})
+	used := usage.Object()
+	total := used.Tokens("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens", "outputTokens")
+	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: total, Window: window, Spent: used.Spent(counts)})
 }
+
+var counts = transcript.Counts{In: "inputTokens", Cached: "cacheReadInputTokens", Written: "cacheCreationInputTokens", Out: []string{"outputTokens"}}
 
 // localPath returns the path of a file URI, or "" if the URI is not of a file on this machine. It does not use net/url:
 // only packages that may use the network import net.

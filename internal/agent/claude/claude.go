@@ -240,9 +240,21 @@ func assistant(d *transcript.Decoder, r *transcript.Record, l *line) {
 
 // usage takes what a reply reports. Every line of a reply repeats it under one ID.
 func usage(d *transcript.Decoder, r *transcript.Record, message, request transcript.Node, side bool) {
-	used := d.Object(message.Field("usage")).Tokens("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-	d.SetUsage(r, transcript.Usage{ID: strings.TrimSpace(message.Field("id").Text() + " " + request.Text()), Context: used, Side: side})
+	reported := d.Object(message.Field("usage"))
+	spent := reported.Spent(counts)
+	if spent != nil {
+		spent.Begun = spent.Out < mostBegun && string(message.Field("stop_reason").Raw) == "null"
+	}
+	d.SetUsage(r, transcript.Usage{
+		ID:      strings.TrimSpace(message.Field("id").Text() + " " + request.Text()),
+		Context: reported.Tokens(counts.In, counts.Out[0], counts.Written, counts.Cached), Side: side, Spent: spent,
+	})
 }
+
+var counts = transcript.Counts{In: "input_tokens", Cached: "cache_read_input_tokens", Written: "cache_creation_input_tokens", Out: []string{"output_tokens"}}
+
+// mostBegun is above the counts of an output that a stream begins with. Where no reason for its end is known, a larger one is whole.
+const mostBegun = 30
 
 // chosen returns the model that the output of /model says it set, or "".
 func chosen(content transcript.Node) string {

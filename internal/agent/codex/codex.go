@@ -3,6 +3,7 @@ package codex
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -120,16 +121,16 @@ func event(d *transcript.Decoder, r *transcript.Record, kind string, payload tra
 		r.Back, r.From = d.Chain.TakeBack(int(payload.Field("num_turns").Integer()))
 	case "token_count":
 		info := payload.Field("info")
-		total, ok := info.Field("last_token_usage").Field("total_tokens").Tokens()
-		if !ok {
-			total = transcript.NoCount
-		}
+		used := info.Field("last_token_usage").Object()
 		window, _ := info.Field("model_context_window").Tokens()
-		d.SetUsage(r, transcript.Usage{Context: total, Window: window})
+		sum, _ := info.Field("total_token_usage").Field("total_tokens").Tokens()
+		d.SetUsage(r, transcript.Usage{Context: used.Tokens("total_tokens"), Window: window, Spent: used.Spent(counts), Sum: sum})
 	default:
 		r.Unknown = !events[kind]
 	}
 }
+
+var counts = transcript.Counts{In: "input_tokens", Cached: "cached_input_tokens", Written: "cache_write_input_tokens", Out: []string{"output_tokens"}, Within: true}
 
 // events lists the other events that clients store. What they say, other records say too.
 var events = transcript.Set("user_message agent_message agent_message_delta agent_reasoning agent_reasoning_delta agent_reasoning_raw_content " +
@@ -214,10 +215,8 @@ func message(d *transcript.Decoder, r *transcript.Record, p *item) {
 		return
 	}
 	v.By = d.Author()
-	if p.content.Is('"') {
-		d.Say(r, p.content, v)
-	} else if p.Field("message").Is('"') {
-		d.Say(r, p.Field("message"), v)
+	if text := p.First("content", "message"); text.Is('"') {
+		d.Say(r, text, v)
 	}
 }
 
@@ -261,11 +260,8 @@ func call(d *transcript.Decoder, r *transcript.Record, p *item, tool string, inp
 	item := transcript.Item{Kind: transcript.Call, Call: p.call(), Tool: tool}
 	d.RememberTool(item.Call, item.Tool)
 	r.AddFirst(item, append(inputs, p.whole)...)
-	for _, input := range inputs {
-		if input.Has() {
-			called(d, &item, input)
-			return
-		}
+	if i := slices.IndexFunc(inputs, transcript.Node.Has); i >= 0 {
+		called(d, &item, inputs[i])
 	}
 }
 
@@ -274,18 +270,16 @@ func result(d *transcript.Decoder, r *transcript.Record, p *item, outputs ...tra
 	if item.Tool = d.ToolOf(item.Call); item.Tool == "" {
 		item.Tool = p.Field("name").Text()
 	}
-	for _, n := range outputs {
-		if n.Has() {
-			item.Failed = failed(d, item.Tool, n)
-			ended(d, &item, n)
-			if d.Class == transcript.Main && d.Client.Op(item.Tool) == transcript.Ask && d.Client.BuiltIn(item.Tool) && hasAnswers(n) {
-				item.Kind, item.Frame = transcript.Human, transcript.Reported
-			}
-			r.AddFirst(item, n)
-			return
+	n := p.whole
+	if i := slices.IndexFunc(outputs, transcript.Node.Has); i >= 0 {
+		n = outputs[i]
+		item.Failed = failed(d, item.Tool, n)
+		ended(d, &item, n)
+		if d.Class == transcript.Main && d.Client.Op(item.Tool) == transcript.Ask && d.Client.BuiltIn(item.Tool) && hasAnswers(n) {
+			item.Kind, item.Frame = transcript.Human, transcript.Reported
 		}
 	}
-	r.AddFirst(item, p.whole)
+	r.AddFirst(item, n)
 }
 
 // hasAnswers reports whether the result of a question contains answers. If the client could not ask, the result is a

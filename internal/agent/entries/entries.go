@@ -207,8 +207,10 @@ func addUsage(d *transcript.Decoder, r *transcript.Record, usage transcript.Node
 	if total == 0 { // versions of 2025 report no total
 		total = u.Tokens("input", "output", "cacheRead", "cacheWrite")
 	}
-	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: total})
+	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: total, Spent: u.Spent(counts)})
 }
+
+var counts = transcript.Counts{In: "input", Cached: "cacheRead", Written: "cacheWrite", Out: []string{"output"}}
 
 // Block is the Client.Block of the clients that write entries.
 func Block(d *transcript.Decoder, r *transcript.Record, one transcript.Node, v transcript.Voice) bool {

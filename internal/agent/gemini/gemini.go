@@ -161,8 +161,11 @@ func (m *message) reply(d *transcript.Decoder, r *transcript.Record) {
 	m.say(d, r)
 	m.addCalls(d, r)
 	r.Model = transcript.Reuse(&d.Last.Model, m.Field("model"))
-	d.SetUsage(r, transcript.Usage{ID: m.id.Text(), Context: parts.Tokens(m.Field("tokens"), "total", "input", "output", "thoughts", "tool")})
+	used := m.Field("tokens").Object()
+	d.SetUsage(r, transcript.Usage{ID: m.id.Text(), Context: parts.Tokens(used, "total", "input", "output", "thoughts", "tool"), Spent: used.Spent(counts)})
 }
+
+var counts = transcript.Counts{In: "input", Cached: "cached", Out: []string{"output", "thoughts"}, Within: true}
 
 // addCalls adds the calls of a reply, then their results, which are the next message to the model.
 func (m *message) addCalls(d *transcript.Decoder, r *transcript.Record) {

@@ -156,8 +156,7 @@ func Text(content transcript.Node) string {
 }
 
 // Tokens returns the size of the context after a reply: the total, or the sum of its parts if there is no total.
-func Tokens(usage transcript.Node, total string, parts ...string) int64 {
-	u := usage.Object()
+func Tokens(u transcript.Object, total string, parts ...string) int64 {
 	if held := u.Tokens(total); held != 0 {
 		return held
 	}

@@ -187,9 +187,12 @@ func assistant(d *transcript.Decoder, r *transcript.Record, l *line) {
 	}
 	l.say(d, r, transcript.Voice{Role: "assistant", Message: r.UUID})
 	window, _ := l.Field("contextWindowSize").Tokens()
-	total := parts.Tokens(l.Field("usageMetadata"), "totalTokenCount", "promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
-	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: total, Window: window, Side: l.side})
+	used := l.Field("usageMetadata").Object()
+	total := parts.Tokens(used, "totalTokenCount", "promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
+	d.SetUsage(r, transcript.Usage{ID: r.UUID, Context: total, Window: window, Side: l.side, Spent: used.Spent(counts)})
 }
+
+var counts = transcript.Counts{In: "promptTokenCount", Cached: "cachedContentTokenCount", Out: []string{"candidatesTokenCount", "thoughtsTokenCount"}, Within: true}
 
 // result adds the results of tools. The status of a call is outside the message.
 func result(d *transcript.Decoder, r *transcript.Record, l *line) {

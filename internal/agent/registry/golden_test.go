@@ -91,7 +91,8 @@ func dump(b *strings.Builder, r *transcript.Record) {
 	}
 	b.WriteByte('\n')
 	if r.Usage != nil {
-		fmt.Fprintf(b, "   usage %+v\n", *r.Usage)
+		u := *r.Usage
+		fmt.Fprintf(b, "   usage {ID:%s Context:%d Window:%d Side:%t}\n", u.ID, u.Context, u.Window, u.Side)
 	}
 	if r.Boundary != nil {
 		fmt.Fprintf(b, "   boundary %+v\n", *r.Boundary)

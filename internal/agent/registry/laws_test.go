@@ -135,20 +135,19 @@ func TestUnfinishedLine(t *testing.T) {
 		rest    bool
 		reopens bool // the data continue a record that was returned
 		records int
-		torn    int64
 	}{
-		{"{}\n{", false, false, 1, 1},
-		{"}", false, false, 0, 0},
-		{"", true, false, 1, 0},
-		{"", true, false, 0, 0},
-		{"\n{}\n", true, false, 1, 0},
-		{`{"a":"é`[:7], false, false, 0, 7},
-		{"\xa9", false, false, 0, 8},
-		{`"} `, true, false, 1, 0},
-		{"x", true, true, 1, 0},
-		{"y\n{}", true, true, 2, 0},
-		{"\n[1", false, false, 0, 2},
-		{"\n", false, false, 1, 0},
+		{"{}\n{", false, false, 1},
+		{"}", false, false, 0},
+		{"", true, false, 1},
+		{"", true, false, 0},
+		{"\n{}\n", true, false, 1},
+		{`{"a":"é`[:7], false, false, 0},
+		{"\xa9", false, false, 0},
+		{`"} `, true, false, 1},
+		{"x", true, true, 1},
+		{"y\n{}", true, true, 2},
+		{"\n[1", false, false, 0},
+		{"\n", false, false, 1},
 	} {
 		seg := transcript.Segment{Start: transcript.Cursor{Offset: at}, Data: []byte(step.data), Rest: step.rest}
 		at += int64(len(step.data))
@@ -156,8 +155,8 @@ func TestUnfinishedLine(t *testing.T) {
 		for range d.Records(seg) {
 			n++
 		}
-		if reopens != step.reopens || n != step.records || d.Torn() != step.torn {
-			t.Fatalf("%q: reopens %v, %d records, %d bytes torn; want %+v", step.data, reopens, n, d.Torn(), step)
+		if reopens != step.reopens || n != step.records {
+			t.Fatalf("%q: reopens %v, %d records; want %+v", step.data, reopens, n, step)
 		}
 	}
 }
@@ -181,8 +180,8 @@ func TestLongLine(t *testing.T) {
 	for range d.Records(transcript.Segment{Data: long}) {
 		t.Fatal("a record of a line that has not ended")
 	}
-	if d.Kept() > 0 || d.Torn() != int64(len(long)) {
-		t.Errorf("%d bytes of a line of %d are kept, %d are told of", d.Kept(), len(long), d.Torn())
+	if d.Kept() > 0 {
+		t.Errorf("%d bytes of a line of %d are kept", d.Kept(), len(long))
 	}
 	exact := append(bytes.Repeat([]byte(" "), transcript.MaxLine-2), "{}"...)
 	for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: exact, Rest: true}) {

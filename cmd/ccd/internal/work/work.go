@@ -81,15 +81,11 @@ func Read(ctx context.Context, l *reader.Library, e *reader.Entry) (*Session, er
 		if r.Model != "" {
 			name = strings.Clone(r.Model)
 		}
-		if r.Usage == nil {
+		if r.Usage == nil || r.Usage.Spent == nil || r.Usage.Sum > 0 && r.Usage.Sum == sum {
 			continue
 		}
-		spent, until, ok := transcript.SpentIn(r.Raw)
-		if !ok || until > 0 && until == sum {
-			continue
-		}
-		sum = until
-		one := Reply{Moment{r.Time, e.Agent + " " + strings.Clone(r.Usage.ID)}, name, spent}
+		sum = r.Usage.Sum
+		one := Reply{Moment{r.Time, e.Agent + " " + strings.Clone(r.Usage.ID)}, name, *r.Usage.Spent}
 		if r.Usage.ID == "" {
 			one.Key = fmt.Sprint(e.Agent, " ", r.Hash.Key(), r.Time.UnixNano())
 		}
