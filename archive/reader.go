@@ -146,7 +146,7 @@ func (r *Reader) begin(ctx context.Context, off, end int64) (generationRecord, e
 	err := r.a.view(ctx, func(tx *bolt.Tx) error {
 		err := r.load(tx)
 		if err == nil && off < end {
-			r.fetch(tx, off, end)
+			_ = r.fetch(tx, off, end) // damage is reported when it is reached
 		}
 		return err
 	})
@@ -241,13 +241,9 @@ func (r *Reader) block(ctx context.Context, off, end int64) (fetched, error) {
 			if off >= r.gen.Offset {
 				return ErrNotFound
 			}
-			r.fetch(tx, off, end)
-			if _, err := getBlock(tx, r.gen.at(off).ID); err != nil {
-				return &DamageError{Err: err}
-			}
-			return nil
+			return r.fetch(tx, off, end)
 		})
-		if err != nil || !r.keeps(off) {
+		if !r.keeps(off) { // otherwise the blocks before the damage are good
 			return fetched{block: r.gen.at(off)}, err
 		}
 	}
@@ -281,8 +277,8 @@ func (r *Reader) keeps(off int64) bool {
 	return true
 }
 
-// fetch reads the stored blocks from off to end ahead, but at least fetchLeast and at most fetchSize bytes, and only those before damage.
-func (r *Reader) fetch(tx *bolt.Tx, off, end int64) {
+// fetch reads the stored blocks from off to end ahead, but at least fetchLeast and at most fetchSize bytes. It ends with damage.
+func (r *Reader) fetch(tx *bolt.Tx, off, end int64) (err error) {
 	var ahead []fetched
 	end = min(max(end, off+fetchLeast), off+fetchSize)
 	for _, b := range r.gen.Blocks {
@@ -292,12 +288,13 @@ func (r *Reader) fetch(tx *bolt.Tx, off, end int64) {
 		if b.Off >= end {
 			break
 		}
-		err := r.a.guard(func() error {
+		err = r.a.guard(func() error {
 			value, err := getBlock(tx, b.ID)
-			if err == nil {
-				ahead = append(ahead, fetched{block: b, value: bytes.Clone(value)})
+			if err != nil {
+				return &DamageError{Err: err}
 			}
-			return err
+			ahead = append(ahead, fetched{block: b, value: bytes.Clone(value)})
+			return nil
 		})
 		if err != nil {
 			break
@@ -311,6 +308,7 @@ func (r *Reader) fetch(tx *bolt.Tx, off, end int64) {
 			break
 		}
 	}
+	return err
 }
 
 func (r *Reader) damage(off int64, err error) error {

@@ -61,7 +61,7 @@ func (a *Archive) rebuildable(ctx context.Context) error {
 func (a *Archive) rebuild(ctx context.Context, l lock, r *Rebuilt, progress Progress) error {
 	return a.replace(ctx, l, func(path, tmp string) (err error) {
 		s := newRebuilder(a, &scan{f: l.data, size: l.info.Size()})
-		s.notedOf, s.noted = a.readTips()
+		s.tipsOf, s.tips = a.readTips()
 		r.Report, err = a.salvage(ctx, tmp, func(into *Archive) error {
 			err := s.collect(ctx, progress.part(0, 400))
 			if err == nil {
@@ -71,7 +71,7 @@ func (a *Archive) rebuild(ctx context.Context, l lock, r *Rebuilt, progress Prog
 				return err
 			}
 			im := importer{a: into, from: s, whole: true, state: func(s Session) []byte { return s.State }}
-			return im.all(ctx, cmp.Or(s.id, s.notedOf), s.list(), progress.part(400, 700))
+			return im.all(ctx, cmp.Or(s.id, s.tipsOf), s.list(), progress.part(400, 700))
 		}, progress.part(700, 1000))
 		if s.from.failed != nil {
 			r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", s.from.failed))
@@ -172,9 +172,8 @@ type rebuilder struct {
 	from        *scan
 	id          string                 // of the archive that the entries are of, "" if it is lost
 	sure        map[generationOf]bool  // whose records the file leads to; of others the end may be lost. Nil: all, or the tips tell
-	notedOf     string                 // ID of the archive that the noted tips are of
-	noted       map[generationOf]int64 // the tips in the file beside the archive
-	tips        map[generationOf]int64 // the end of each generation, as far as it is known
+	tipsOf      string                 // ID of the archive that the tips are of
+	tips        map[generationOf]int64 // the end of each generation, as far as the file beside the archive says
 	version     uint64                 // the highest
 	sessions    map[transcript.Key]versioned[sessionRecord]
 	generations map[stream]versioned[generationRecord]
@@ -215,15 +214,15 @@ type candidate struct {
 	version uint64
 }
 
-// collect finds the entries. It takes the noted tips and ID for those of this archive, as they are if its own ID is lost.
+// collect finds the entries. The tips are taken for those of this archive if its own ID is lost.
 func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 	err := s.from.each(ctx, func(e storedEntry) error {
 		s.version = max(s.version, e.version)
 		s.take(e)
 		return nil
 	}, progress)
-	if s.id == "" || s.id == s.notedOf {
-		s.tips = s.noted
+	if s.id != "" && s.id != s.tipsOf {
+		s.tips = nil
 	}
 	return err
 }

@@ -207,20 +207,13 @@ const (
 // does not repeat what it was made from, these are the parts of that. What is not archived is left out.
 func (a *Archive) parts(ctx context.Context, s transcript.Session, head []byte, most int) (all []part, err error) {
 	own := part{of: Session{Session: s}, origin: transcript.OriginOf(head)}
-	var before []Session
-	if s.Thread != "" {
-		if before, err = a.conversation(ctx, s); err != nil {
-			return nil, err
-		}
+	before, err := a.conversation(ctx, s)
+	if err == nil && len(before) == 0 {
+		before, err = a.original(ctx, s, own.origin.ID)
+		own.fork = len(before) > 0
 	}
-	if from := (transcript.Key{Agent: s.Agent, ID: own.origin.ID}); len(before) == 0 && from.ID != "" && from != s.Key {
-		one, err := a.find(ctx, from, 1)
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return nil, err
-		}
-		if err == nil && len(one.Generations) > 0 {
-			own.fork, before = true, []Session{one}
-		}
+	if err != nil {
+		return nil, err
 	}
 	for i, one := range before {
 		if most--; most <= 0 {
@@ -245,8 +238,23 @@ func (a *Archive) parts(ctx context.Context, s transcript.Session, head []byte, 
 	return append(all, own), nil
 }
 
+// original returns the session that a fork was made from, if that is archived.
+func (a *Archive) original(ctx context.Context, s transcript.Session, id string) ([]Session, error) {
+	if id == "" || id == s.ID {
+		return nil, nil
+	}
+	one, err := a.find(ctx, transcript.Key{Agent: s.Agent, ID: id}, 1)
+	if errors.Is(err, ErrNotFound) || err == nil && len(one.Generations) == 0 {
+		return nil, nil
+	}
+	return []Session{one}, err
+}
+
 // conversation returns the files of a conversation before one of them, by the times in their names.
 func (a *Archive) conversation(ctx context.Context, s transcript.Session) (all []Session, err error) {
+	if s.Thread == "" {
+		return nil, nil
+	}
 	err = a.each(ctx, kindSession, func(tx *bolt.Tx, key, v []byte) error {
 		k, err := parseSessionKey(key)
 		if err != nil || k.Agent != s.Agent || k.ID == s.ID {

@@ -291,7 +291,7 @@ func (d *Daemon) derive(ctx context.Context, s *session) error {
 		err = d.reload(ctx, s)
 	}
 	if err == nil {
-		model, err = d.readArchived(ctx, s, s.dueNow(d))
+		model, err = d.readArchived(ctx, s, s.dueNow(d) && s.isStory())
 	}
 	if err == nil && s.dueNow(d) {
 		_, err = d.publish(ctx, s, model)

@@ -103,10 +103,13 @@ func (d *Daemon) compacted(ctx context.Context, s *session, model *compactor.Com
 	return Made(s.Session, d.options(s), st, c, Place{s.cursor.Generation, s.cursor.Offset}, sum), nil
 }
 
+// isStory reports whether a companion tells only what the current generation has.
+func (s *session) isStory() bool { return s.cursor.Generation < 2 || s.Unlined() }
+
 // story returns the model of what a companion tells: of all records, and of those of earlier generations that the current one
 // lacks. read is of the archived records, or nil.
 func (d *Daemon) story(ctx context.Context, s *session, read *compactor.Compactor) (*compactor.Compactor, error) {
-	if s.cursor.Generation < 2 || s.Unlined() {
+	if s.isStory() {
 		if read != nil {
 			return read, nil
 		}
