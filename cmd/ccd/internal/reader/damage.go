@@ -170,7 +170,7 @@ func (l *Library) salvaged(ctx context.Context, e *Entry, g Reading, cause error
 
 // Records gives the records that can be read, with their own numbers, and an empty one for each that is lost.
 func (s *salvage) Records(ctx context.Context) iter.Seq2[*transcript.Record, error] {
-	return s.Decoder().All(func(yield func(transcript.Segment, error) bool) {
+	segments := func(yield func(transcript.Segment, error) bool) {
 		lines := s.lost
 		for seg, err := range s.Bytes().SegmentsPastDamage(ctx) {
 			if errors.As(err, new(*archive.DamageError)) {
@@ -184,7 +184,8 @@ func (s *salvage) Records(ctx context.Context) iter.Seq2[*transcript.Record, err
 				return
 			}
 		}
-	})
+	}
+	return func(yield func(*transcript.Record, error) bool) { s.Decoder().All(segments)(yield) } // a decoder reads a record once
 }
 
 // holds reports whether an original stands, wholly or in part, in what is lost: by its bytes, or by its records.

@@ -2,7 +2,7 @@
 // compactions and what each of them dropped, its files, and its originals.
 //
 // Invariant: it only reads the archive, and every text in it is redacted unless its name says Exact. An Index is built in one
-// pass and then grows by the new bytes only; what it knows comes from the session's model, and it keeps places, not texts.
+// pass, again when the session has grown; what it knows comes from the session's model, and it keeps places, not texts.
 // Lists of sessions are those of package status. It knows nothing of terminals, HTTP and HTML.
 package view
 
