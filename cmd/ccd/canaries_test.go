@@ -167,6 +167,7 @@ func TestCanaries(t *testing.T) {
 	}
 	compacted := read(t, filepath.Join("story", "compaction.jsonl"))
 	put(t, filepath.Join(source, ".claude", "projects", "-src-ledger", "c0ffee00-0000-4000-8000-000000000000.jsonl"), string(compacted))
+	doneIn(t, env, "run", "--once", "-q")
 	for agent, dir := range canaryAgents {
 		must(t, os.MkdirAll(filepath.Join(source, filepath.FromSlash(dir)), 0o700))
 		if agent != "claude" && agent != "codex" {

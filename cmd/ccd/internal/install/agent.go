@@ -27,19 +27,17 @@ func (s *Setup) advice(a agent, p *Plan) (notes []string) {
 
 // hooksOff returns what disables an agent's hooks and its mod, "" if nothing does.
 func (s *Setup) hooksOff(a agent) string {
-	if a.hooks != "" {
-		if d, err := a.documentAt(a.hooks); err == nil {
+	if f, err := read(a.hooks); a.hooks != "" && err == nil {
+		if d, err := parse(a.hooks, f.text, a.Comments); err == nil {
 			if off := d.get("disableAllHooks"); off != nil && off.Value.Kind() == 't' {
 				return a.hooks + " disables all hooks (disableAllHooks), also ccd's."
 			}
 		}
 	}
-	if a.servers != "" && a.Member == "" {
-		if f, err := read(a.servers); err == nil {
-			all, _, _ := values(f)
-			if features, _ := all["features"].(map[string]any); features["hooks"] == false {
-				return a.servers + " disables all hooks (features.hooks), also ccd's."
-			}
+	if f, err := read(a.servers); a.servers != "" && a.Member == "" && err == nil {
+		all, _, _ := values(f)
+		if features, _ := all["features"].(map[string]any); features["hooks"] == false {
+			return a.servers + " disables all hooks (features.hooks), also ccd's."
 		}
 	}
 	return ""
@@ -54,15 +52,6 @@ func (s *Setup) notes(a agent) (notes []string) {
 		notes = append(notes, a.title+" reads "+filepath.Join(a.dir, a.Shadow)+" instead of "+a.Guide+", so it does not see ccd's instructions.")
 	}
 	return notes
-}
-
-// documentAt parses an agent's file as JSON. A missing file is empty.
-func (a agent) documentAt(path string) (*document, error) {
-	f, err := read(path)
-	if err != nil {
-		return nil, err
-	}
-	return parse(path, f.text, a.Comments)
 }
 
 // serve adds or repairs the MCP server.

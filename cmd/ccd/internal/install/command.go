@@ -75,10 +75,10 @@ func shellWords(command string) (words []string) {
 const harmless = " || :"
 
 // binaryOf returns the binary that a hook starts, and whether the hook is ccd's: only if it has the form that install
-// writes, with or without || : at its end, at that event of the client, "" for any.
-func binaryOf(command, event string) (path string, ok bool) {
+// writes for an agent, with or without || : at its end.
+func binaryOf(command string) (path string, ok bool) {
 	words := shellWords(strings.TrimSuffix(command, harmless))
-	if path, ok = called(words, "hook", "", "--agent", ""); !ok || !hooked(words[4], event, words[2]) {
+	if path, ok = called(words, "hook", "", "--agent", ""); !ok || !slices.Contains(Agents(), words[4]) {
 		return "", false
 	}
 	return path, true
@@ -97,17 +97,6 @@ func called(argv []string, words ...string) (path string, ok bool) {
 		}
 	}
 	return argv[0], true
-}
-
-// hooked reports whether an agent has a hook of this name at an event of its client, "" for any.
-func hooked(agent, client, name string) bool {
-	for _, f := range connectable() {
-		is := func(e transcript.Event) bool { return (client == "" || e.Client == client) && e.Name == name }
-		if f.Agent == agent && (slices.ContainsFunc(f.Connect.Events, is) || f.Connect.Model != nil && is(f.Connect.Model.Event)) {
-			return true
-		}
-	}
-	return false
 }
 
 // serves reports whether an MCP server is ccd's: it starts this binary, or one named ccd, as install writes it.

@@ -27,7 +27,7 @@ func (d *document) calls() (all []call) {
 		for g := range elements(groups) {
 			for h, v := range elements(get(&elements(groups)[g], "hooks")) {
 				command := stringOf(get(&v, "command"))
-				if binary, ok := binaryOf(command, event); ok {
+				if binary, ok := binaryOf(command); ok {
 					all = append(all, call{event, pointer("hooks", event, strconv.Itoa(g), "hooks", strconv.Itoa(h)), command, binary})
 				}
 			}

@@ -61,40 +61,47 @@ func (s *Setup) pieces(a agent) (all []piece) {
 			take: func(f file) ([]byte, error) { return take(f.path, f.text) },
 		})
 	}
+	return append(all, s.options(a)...)
+}
+
+// options returns the rows that the configuration or a flag can switch.
+func (s *Setup) options(a agent) (all []piece) {
+	add := func(p piece, m mode) {
+		p.mode, p.option = m, true
+		all = append(all, p)
+	}
 	if a.mod != "" {
 		files := s.modFiles(a)
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			p := ownFile("mod", filepath.Join(a.mod, filepath.FromSlash(name)), files[name])
 			p.binaries = modBinaries
-			if s.o.Mod.none() {
-				p.mode, p.option = dropped, true
+			if !s.o.Mod.none() {
+				all = append(all, p)
+				continue
 			}
-			add(p)
+			add(p, dropped)
 		}
 	}
 	if a.Model != nil {
 		p := inDocument("model", a.hooks, func(d *document) error { return d.putModel(a) }, func(d *document) { d.takeModel(*a.Model) }, nil)
-		if !s.summarizes(a) {
-			p.mode, p.option = dropped, true
+		if s.summarizes(a) {
+			all = append(all, p)
+		} else {
+			add(p, dropped)
 		}
-		add(p)
 	}
 	if a.hooks != "" && a.Rules {
-		p := inDocument("allow", a.hooks, s.grant, (*document).revoke, nil)
-		if p.mode, p.option = kept, true; s.o.Allow {
-			p.mode = wanted
-		}
-		add(p)
+		add(inDocument("allow", a.hooks, s.grant, (*document).revoke, nil), map[bool]mode{true: wanted, false: kept}[s.o.Allow])
 	}
 	if a.hooks != "" && a.Line {
-		p := inDocument("statusline", a.hooks, s.putLine, (*document).takeLine, func(d *document) []string {
+		m := kept
+		if s.o.Line != nil {
+			m = map[bool]mode{true: wanted, false: dropped}[*s.o.Line]
+		}
+		add(inDocument("statusline", a.hooks, s.putLine, (*document).takeLine, func(d *document) []string {
 			binary, _ := d.lineBinary()
 			return []string{binary}
-		})
-		if p.mode, p.option = kept, true; s.o.Line != nil {
-			p.mode = map[bool]mode{true: wanted, false: dropped}[*s.o.Line]
-		}
-		add(p)
+		}), m)
 	}
 	return all
 }

@@ -111,7 +111,6 @@ func TestOthersChanges(t *testing.T) {
 		"twice":              {`{"hooks":{"SessionStart":[{"hooks":[OURS,OURS]},{"hooks":[OURS]}], "Stop": []}}`, `{"hooks":{ "Stop": []}}`},
 		"another path":       {`{"hooks":{"PreCompact":[{"hooks":[{"command":"'/old dir/ccd' hook PreCompact --agent codex"}]}]},"k":0}`, `{"k":0}`},
 		"another name":       {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd-2 hook PreCompact --agent codex || :"}]}]},"k":0}`, `{"k":0}`},
-		"not ours: moved":    {`{"a": 1, "hooks":{"Stop":[{"hooks":[OURS]}]}, "b": 2}`, ""},
 		"not ours: flags":    {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/dash/ccd hook stopped --notify"}]}]}}`, ""},
 		"not ours: name":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/abccd hook Stop"}]}]}}`, ""},
 		"not ours: verb":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/ccd restore x"}]}]}}`, ""},

@@ -21,47 +21,47 @@ const serverTable = "mcp_servers.ccd"
 // tomlServer returns the piece of the MCP server in a TOML file. Its table is found by its lines, and whether they were the
 // right ones by what the file says without them.
 func (s *Setup) tomlServer(a agent) piece {
-	p := piece{name: "mcp", path: a.servers, perm: 0o600}
-	p.take = func(f file) ([]byte, error) {
-		others, server, err := values(f)
-		if err != nil || server == nil || !s.serves(server.Command, server.Args) {
-			return f.text, err
-		}
-		for _, text := range withoutTable(lines(f.text)) {
-			if rest, left, err := values(file{path: f.path, text: text}); err == nil && left == nil && reflect.DeepEqual(rest, others) {
-				return text, nil
-			}
-		}
-		return nil, words.Hint(fmt.Errorf("read %s: the MCP server ccd is not a table of its own", f.path), "remove mcp_servers.ccd from it")
-	}
-	p.put = func(f file) ([]byte, error) {
-		_, server, err := values(f)
-		wanted := &tomlEntry{Command: s.o.Executable, Args: s.arguments(), Env: s.elsewhere()}
-		switch {
-		case err != nil:
-			return nil, err
-		case server != nil && !s.serves(server.Command, server.Args):
-			return nil, words.Hint(fmt.Errorf("read %s: %w", f.path, errNotOurs), "rename that server")
-		case reflect.DeepEqual(server, wanted):
-			return f.text, nil
-		}
-		without, err := p.take(f)
-		if err != nil {
-			return nil, err
-		}
-		text := attach(without, wanted.lines())
-		if _, server, err := values(file{path: f.path, text: text}); err != nil || !reflect.DeepEqual(server, wanted) || inline.Match(text) {
-			return nil, words.Hint(fmt.Errorf("write %s: mcp_servers is not a table of its own", f.path), "write it as [mcp_servers.NAME]")
-		}
-		return text, nil
-	}
-	p.binaries = func(f file) []string {
+	return piece{name: "mcp", path: a.servers, perm: 0o600, put: s.putTOML, take: s.takeTOML, binaries: func(f file) []string {
 		if _, server, err := values(f); err == nil && server != nil && s.serves(server.Command, server.Args) {
 			return []string{server.Command}
 		}
 		return nil
+	}}
+}
+
+func (s *Setup) takeTOML(f file) ([]byte, error) {
+	others, server, err := values(f)
+	if err != nil || server == nil || !s.serves(server.Command, server.Args) {
+		return f.text, err
 	}
-	return p
+	for _, text := range withoutTable(lines(f.text)) {
+		if rest, left, err := values(file{path: f.path, text: text}); err == nil && left == nil && reflect.DeepEqual(rest, others) {
+			return text, nil
+		}
+	}
+	return nil, words.Hint(fmt.Errorf("read %s: the MCP server ccd is not a table of its own", f.path), "remove mcp_servers.ccd from it")
+}
+
+func (s *Setup) putTOML(f file) ([]byte, error) {
+	_, server, err := values(f)
+	wanted := &tomlEntry{Command: s.o.Executable, Args: s.arguments(), Env: s.elsewhere()}
+	switch {
+	case err != nil:
+		return nil, err
+	case server != nil && !s.serves(server.Command, server.Args):
+		return nil, words.Hint(fmt.Errorf("read %s: %w", f.path, errNotOurs), "rename that server")
+	case reflect.DeepEqual(server, wanted):
+		return f.text, nil
+	}
+	without, err := s.takeTOML(f)
+	if err != nil {
+		return nil, err
+	}
+	text := attach(without, wanted.lines())
+	if _, server, err := values(file{path: f.path, text: text}); err != nil || !reflect.DeepEqual(server, wanted) || inline.Match(text) {
+		return nil, words.Hint(fmt.Errorf("write %s: mcp_servers is not a table of its own", f.path), "write it as [mcp_servers.NAME]")
+	}
+	return text, nil
 }
 
 // inline matches servers in one value, which no table may extend, although the parser here allows it.

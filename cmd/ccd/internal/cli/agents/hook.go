@@ -186,10 +186,7 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 	h := hook.Hooks{
 		Agents: l.Agents, Roots: rootsOf(l.Roots), CompanionDir: l.Config.Companion.Dir, StateDir: l.StateDir, Pressure: l.Config.Trigger.Pressure,
 		Home: l.Home, Began: l.Began,
-		Now: time.Now(), Program: program(), Keep: l.Archive,
-	}
-	h.Fold = func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
-		return l.Fold(ctx, s, m, each)
+		Now: time.Now(), Program: program(), Keep: l.Archive, Fold: l.Fold,
 	}
 	h.Files = func(ctx context.Context, s transcript.Session, most int) ([]*reader.Version, error) {
 		found, err := l.Archive.Session(ctx, s.Key)
