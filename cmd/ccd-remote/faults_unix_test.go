@@ -249,7 +249,7 @@ var troubles = []trouble{
 	{name: "no answer", answer: all(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client has gone
 		<-r.Context().Done()
-	}), verb: "push", code: 1, says: unavailable + " within its time limit", hint: "nothing is lost"},
+	}), verb: "push", code: 1, says: unavailable, hint: "nothing is lost"},
 	{name: "every answer lost after success", answer: func(c *site) handler {
 		return func(_ int, w http.ResponseWriter, r *http.Request, forward http.HandlerFunc) {
 			c.hit.Add(1)

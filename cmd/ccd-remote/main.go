@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"filippo.io/age"
+	"github.com/minio/minio-go/v7"
 	"github.com/spf13/pflag"
 
 	"ccd/archive"
@@ -36,9 +37,9 @@ type app struct {
 	archive  string
 	host     string
 	minFree  int64
-	patience remote.Patience
-	json     bool
-	quiet    bool
+	patience
+	json  bool
+	quiet bool
 
 	pulled.Flags
 	given func(flag string) bool // on the command line
@@ -53,13 +54,16 @@ func usagef(format string, args ...any) error {
 	return words.Hint(words.Usage(fmt.Errorf(format, args...)), "ccd help remote")
 }
 
-func main() { os.Exit(start(remote.DefaultPatience)) }
+func main() {
+	minio.DefaultRetryUnit, minio.DefaultRetryCap = time.Second/2, 30*time.Second // about a minute in all
+	os.Exit(start(patience{8, 30 * time.Second}))
+}
 
 // start runs the command line and returns the exit code.
-func start(patience remote.Patience) int {
+func start(p patience) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	a := &app{out: os.Stdout, err: os.Stderr, patience: patience}
+	a := &app{out: os.Stdout, err: os.Stderr, patience: p}
 	err := a.run(ctx, os.Args[1:])
 	return a.report(err, ctx.Err() != nil && err != nil)
 }
@@ -204,13 +208,8 @@ func (a *app) open() (pulled.Settings, remote.Store, error) {
 	if err != nil {
 		return s, nil, err
 	}
-	b, err := openBucket(s)
-	if err != nil {
-		return s, nil, err
-	}
-	p := a.patience
-	p.Say = a.say
-	return s, remote.Patient(b, p), nil
+	b, err := openBucket(s, a.patience)
+	return s, b, err
 }
 
 // openMachine opens this machine's copy.

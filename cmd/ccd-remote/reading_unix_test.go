@@ -25,7 +25,7 @@ func TestForgottenByReaders(t *testing.T) {
 	must(t, json.Unmarshal([]byte(desk.ok("search", "--json", "--limit", "1", "needle-"+id(1))), &hits))
 	commands := [][]string{
 		{"restore", hits[0].ID},
-		{"restore", "--session", id(1)},
+		{"restore", "--machine", "desk", "--session", id(1)},
 		{"restore", "--machine", "desk", id(1) + "#1"},
 		{"show", "--machine", "desk", id(1)},
 		{"search", "--everywhere", "needle-" + id(1)},

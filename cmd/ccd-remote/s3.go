@@ -31,8 +31,17 @@ type bucket struct {
 	prefix string // "" or ends in a slash
 }
 
+// patience is how often the client tries a request, with growing pauses, and how long it waits for each answer to begin.
+type patience struct {
+	tries int
+	late  time.Duration
+}
+
+// answerTime is how long reading an answer may take: one of 64 MiB at 64 KiB a second.
+const answerTime = 17 * time.Minute
+
 // openBucket returns the store that a configuration names. It makes no request.
-func openBucket(s pulled.Settings) (*bucket, error) {
+func openBucket(s pulled.Settings, p patience) (*bucket, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" {
 		return nil, usagef("open remote: %q is no s3://BUCKET/PREFIX", s.URL)
@@ -56,9 +65,9 @@ func openBucket(s pulled.Settings) (*bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open remote: %w", err)
 	}
-	transport.ResponseHeaderTimeout = 2 * time.Minute
+	transport.ResponseHeaderTimeout = p.late
 	providers := []credentials.Provider{&credentials.EnvAWS{}, &credentials.EnvMinio{}, &credentials.FileAWSCredentials{}}
-	o := minio.Options{Secure: true, Transport: transport, Region: region, MaxRetries: 1} // remote.Patient tries again
+	o := minio.Options{Secure: true, Transport: transport, Region: region, MaxRetries: p.tries}
 	host := "s3.amazonaws.com"
 	if endpoint != "" {
 		e, err := url.Parse(endpoint)
@@ -152,8 +161,27 @@ func (b *bucket) anonymous() bool {
 	return err == nil && v.AccessKeyID == ""
 }
 
+// again calls do twice if it fails for a reason that may pass: the client does not try again when an answer breaks off.
+func again(do func() error) error {
+	err := do()
+	if errors.Is(err, remote.ErrBusy) {
+		err = do()
+	}
+	return err
+}
+
 // Get implements remote.Store.
-func (b *bucket) Get(ctx context.Context, name string, n int64) ([]byte, string, error) {
+func (b *bucket) Get(ctx context.Context, name string, n int64) (data []byte, tag string, err error) {
+	err = again(func() error {
+		data, tag, err = b.get(ctx, name, n)
+		return err
+	})
+	return data, tag, err
+}
+
+func (b *bucket) get(ctx context.Context, name string, n int64) ([]byte, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
 	var o minio.GetObjectOptions
 	if n >= 0 {
 		if err := o.SetRange(0, n-1); err != nil {
@@ -178,6 +206,8 @@ func (b *bucket) Get(ctx context.Context, name string, n int64) ([]byte, string,
 
 // Put implements remote.Store.
 func (b *bucket) Put(ctx context.Context, name string, data []byte, create bool) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
 	o := minio.PutObjectOptions{
 		DisableMultipart: true, // several parts would ignore the condition
 		SendContentMd5:   true, // Amazon refuses an object under Object Lock without it
@@ -196,22 +226,36 @@ func (b *bucket) Put(ctx context.Context, name string, data []byte, create bool)
 // List implements remote.Store.
 func (b *bucket) List(ctx context.Context, prefix, after string) iter.Seq2[remote.Object, error] {
 	return func(yield func(remote.Object, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		o := minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}
-		if after != "" {
-			o.StartAfter = b.prefix + prefix + after
-		}
-		for o := range b.core.Client.ListObjects(ctx, b.name, o) {
-			one := remote.Object{Name: strings.TrimPrefix(o.Key, b.prefix), Size: o.Size, Modified: o.LastModified, Tag: o.ETag}
-			if !yield(one, b.translate("list", prefix, o.Err)) || o.Err != nil {
+		var all []remote.Object
+		err := again(func() (err error) {
+			all, err = b.list(ctx, prefix, after)
+			return err
+		})
+		for _, o := range all {
+			if !yield(o, nil) {
 				return
 			}
 		}
-		if err := ctx.Err(); err != nil { // the client ends the list then as if it were complete
-			yield(remote.Object{}, fmt.Errorf("list %s: %w", prefix, err))
+		if err != nil {
+			yield(remote.Object{}, err)
 		}
 	}
+}
+
+func (b *bucket) list(ctx context.Context, prefix, after string) (all []remote.Object, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	o := minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}
+	if after != "" {
+		o.StartAfter = b.prefix + prefix + after
+	}
+	for o := range b.core.Client.ListObjects(ctx, b.name, o) {
+		if o.Err != nil {
+			return all, b.translate("list", prefix, o.Err)
+		}
+		all = append(all, remote.Object{Name: strings.TrimPrefix(o.Key, b.prefix), Size: o.Size, Modified: o.LastModified, Tag: o.ETag})
+	}
+	return all, b.translate("list", prefix, ctx.Err()) // the client ends the list then as if it were complete
 }
 
 // Delete implements remote.Store.

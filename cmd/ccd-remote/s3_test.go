@@ -21,12 +21,12 @@ func TestAddresses(t *testing.T) {
 		{"s3://bucket", "host:9000"},
 		{"s3://bucket", "https://host/path"},
 	} {
-		if _, err := openBucket(pulled.Settings{URL: c.url, Endpoint: c.endpoint}); !errors.As(err, new(words.UsageError)) {
+		if _, err := openBucket(pulled.Settings{URL: c.url, Endpoint: c.endpoint}, patience{}); !errors.As(err, new(words.UsageError)) {
 			t.Errorf("%s at %q: %v", c.url, c.endpoint, err)
 		}
 	}
 	for url, prefix := range map[string]string{"s3://bucket": "", "s3://bucket/": "", "s3://bucket/a/b/": "a/b/"} {
-		b, err := openBucket(pulled.Settings{URL: url, Endpoint: "http://localhost:9000/"})
+		b, err := openBucket(pulled.Settings{URL: url, Endpoint: "http://localhost:9000/"}, patience{})
 		if err != nil || b.name != "bucket" || b.prefix != prefix {
 			t.Errorf("%s: %+v, %v", url, b, err)
 		}

@@ -25,7 +25,6 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
-	"ccd/internal/remote"
 	"ccd/internal/remote/pulled"
 )
 
@@ -56,10 +55,10 @@ const impatient = "CCD_TEST_IMPATIENT"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(impatient) != "" {
-		os.Exit(start(remote.Patience{Tries: 2, Pause: 50 * time.Millisecond, Limit: time.Second, Rate: 1 << 30}))
+		os.Exit(start(patience{2, time.Second}))
 	}
 	if endpoint := os.Getenv("CCD_S3_ENDPOINT"); endpoint != "" {
-		b, err := openBucket(pulled.Settings{URL: "s3://" + os.Getenv("CCD_S3_BUCKET"), Endpoint: endpoint})
+		b, err := openBucket(pulled.Settings{URL: "s3://" + os.Getenv("CCD_S3_BUCKET"), Endpoint: endpoint}, patience{2, time.Second})
 		if err == nil {
 			_ = b.core.MakeBucket(context.Background(), b.name, minio.MakeBucketOptions{}) // it may exist
 		}
@@ -291,7 +290,7 @@ func TestTwoMachines(t *testing.T) {
 		t.Fatal("the control: there are no transcripts")
 	}
 	for session, text := range content {
-		if got := fresh.ok("restore", "-q", "--session", session); got != text {
+		if got := fresh.ok("restore", "-q", "--machine", "desk", "--session", session); got != text {
 			t.Errorf("session %s: %d bytes, want %d", session, len(got), len(text))
 		}
 	}

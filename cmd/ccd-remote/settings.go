@@ -74,13 +74,11 @@ func (a *app) add(ctx context.Context, args []string) error {
 	if _, err := parseRecipients(s.Recipients); err != nil {
 		return err
 	}
-	b, err := openBucket(s)
+	b, err := openBucket(s, patience{2, a.late}) // a person waits
 	if err != nil {
 		return err
 	}
-	p := remote.DefaultPatience
-	p.Tries = 2 // a person waits
-	if err := remote.Begin(ctx, remote.Patient(b, p)); err != nil {
+	if err := remote.Begin(ctx, b); err != nil {
 		err = fmt.Errorf("add remote: %w", err)
 		if errors.Is(err, remote.ErrBusy) && s.Endpoint == "" {
 			err = words.Hint(err, "add --endpoint URL for a store that is not Amazon's, or try again later")

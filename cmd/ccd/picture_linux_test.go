@@ -25,7 +25,7 @@ type shown struct {
 const pictureColumns = 92
 
 // screens are the commands of docs/LOOK.md, which are shown as terminals of 80 and 120 columns show them.
-var screens = []string{"ls", "top --once", "show 5d2f7a1e", "timeline 5d2f7a1e", "diff 5d2f7a1e", "search Decimal everywhere"}
+var screens = []string{"ls", "show 5d2f7a1e", "timeline 5d2f7a1e", "diff 5d2f7a1e", "search Decimal everywhere"}
 
 var pictured = []shown{
 	{"you", "ccd restore 5d2f7a1e#67", nil},

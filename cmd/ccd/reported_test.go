@@ -47,7 +47,6 @@ func TestReportedSituations(t *testing.T) {
 		{"which-session", "ls --all", []string{"ab080002", "ab080003", "00000000000b", "00000000000c"}},
 		{"which-session", "timeline latest", []string{"REALWORK"}},
 		{"which-session", "resume latest --dry-run", []string{"Fix the cart. REALWORK"}},
-		{"which-session", "top --once", []string{"REALWORK", "REALMARK", "!ab08"}},
 		{"resume-unfinished-loop", "resume latest --dry-run", []string{"would write", "Write the report generator"}},
 		{"torn-append", "timeline 01a10000-0000-7000-8000-0000000000c5", []string{"First request CXONE", "Second request CXTWO, never reformat"}},
 		{"torn-append", "timeline 01a10000-0000-7000-8000-0000000000c6", []string{"First request CPONE", "Second request CPTWO, never reformat"}},

@@ -152,7 +152,7 @@ func TestInputsAreNoSessions(t *testing.T) {
 		t.Fatal(said)
 	}
 	done(t, home, "compact", filepath.Join(home, "given.jsonl"))
-	for _, args := range [][]string{{"ls"}, {"ls", "--json"}, {"top", "--once"}, {"timeline", "latest"}} {
+	for _, args := range [][]string{{"ls"}, {"ls", "--json"}, {"timeline", "latest"}} {
 		_, out, _ := ccdIn(home, "", args...)
 		wants(t, out, []string{"!STDINMARK", "!stdin-", "!file/given", "!purged"})
 	}

@@ -93,22 +93,10 @@ func TestTopInATerminal(t *testing.T) {
 	shows("ended")
 }
 
-// TestTopOnce: the same list in a pipe and as JSON.
-func TestTopOnce(t *testing.T) {
-	home, id := ledgerHome(t)
-	var rows []struct {
-		Session, State, Attention, Title string
-		Curve                            []int64
-		Compactions                      int
-	}
-	must(t, json.Unmarshal(command(t, home, "top", "--once", "--json"), &rows))
-	if len(rows) != 1 || rows[0].Session != id || rows[0].State != "idle" || rows[0].Compactions != 1 || len(rows[0].Curve) == 0 {
-		t.Errorf("rows: %+v", rows)
-	}
-	if out := string(command(t, home, "top", "--once")); !strings.Contains(out, "HISTORY") || strings.Contains(out, "\x1b") {
-		t.Errorf("top --once in a pipe:\n%s", out)
-	}
-	if code, _, said := ccdIn(home, "", "top"); code != words.ExitFailed || !strings.Contains(said, "hint: ccd top --once") {
+// TestTopWithoutATerminal: a script has ccd ls.
+func TestTopWithoutATerminal(t *testing.T) {
+	home, _ := ledgerHome(t)
+	if code, _, said := ccdIn(home, "", "top"); code != words.ExitFailed || !strings.Contains(said, "hint: ccd ls") {
 		t.Errorf("top without a terminal: exit %d, %s", code, said)
 	}
 	if out := string(command(t, home)); !strings.Contains(out, "ccd COMMAND [SESSION]") {

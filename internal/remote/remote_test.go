@@ -448,50 +448,6 @@ func TestEveryRequestOfAPushCanFail(t *testing.T) {
 	}
 }
 
-// TestPatience tries again after failures that may pass, and gives up on others.
-func TestPatience(t *testing.T) {
-	s, me := newMemory(), identity(t)
-	quick := Patience{Tries: 4, Pause: time.Microsecond, Limit: time.Minute, Rate: 1 << 30}
-	b := newBox(t, Patient(s, quick), me)
-	b.grow("a", talk(1, 50_000))
-	tried, done := 0, 0
-	s.before = func(string, string) error {
-		if tried++; tried%3 == 1 {
-			return errCut
-		}
-		return nil
-	}
-	s.after = func(string, string) error {
-		if done++; done%2 == 1 {
-			return errCut
-		}
-		return nil
-	}
-	b.push()
-	s.after, s.before = nil, nil
-	b.same(readerAt(t, s, me, t.TempDir()))
-	for _, fault := range []error{ErrDenied, ErrBusy} {
-		b.grow("a", talk(2, 1000))
-		clear(s.requests)
-		s.before = func(string, string) error { return fault }
-		if _, err := b.Push(t.Context()); !errors.Is(err, fault) || s.requests["get"] != map[error]int{ErrDenied: 1, ErrBusy: 4}[fault] {
-			t.Errorf("%v: %v after %v", fault, err, s.requests)
-		}
-	}
-	hang := Patient(hanging{s}, Patience{Tries: 2, Pause: time.Microsecond, Limit: time.Millisecond, Rate: 1 << 40})
-	if _, _, err := hang.Get(t.Context(), "x", -1); !errors.Is(err, ErrBusy) {
-		t.Errorf("a request that hangs: %v", err)
-	}
-}
-
-// hanging never answers.
-type hanging struct{ Store }
-
-func (hanging) Get(ctx context.Context, _ string, _ int64) ([]byte, string, error) {
-	<-ctx.Done()
-	return nil, "", ctx.Err()
-}
-
 // TestACloneTakesANewName copies a machine's directory: the second one to push notices it.
 func TestACloneTakesANewName(t *testing.T) {
 	s, me := newMemory(), identity(t)

@@ -96,7 +96,7 @@ func numbered(all []*reader.Entry, width int) []string {
 	for i, e := range all[:min(len(all), mostListed)] {
 		number, line := fmt.Sprintf("%2d  ", i+1), SessionLine(e)
 		if width > 0 {
-			line = FittedLine(e, width-len(number))
+			line = table.Cut(line, width-len(number))
 		}
 		lines = append(lines, number+line)
 	}
@@ -141,9 +141,6 @@ func (a *App) sayLatest(l *reader.Library, e *reader.Entry, dir, agent string) {
 
 // SessionLine returns a session in one line, with its ID.
 func SessionLine(e *reader.Entry) string { return status.Short(e.ID) + ", " + SessionDetails(e) }
-
-// FittedLine is SessionLine in at most width cells.
-func FittedLine(e *reader.Entry, width int) string { return table.Cut(SessionLine(e), width) }
 
 // SessionDetails describes a session: its project, agent, age, size and title, which is cut first.
 func SessionDetails(e *reader.Entry) string {

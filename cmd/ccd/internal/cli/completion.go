@@ -10,7 +10,7 @@ import (
 
 // completeSessions completes SESSION and --session by ID, and describes each session.
 func (a *App) completeSessions(root *cobra.Command) {
-	sessions := func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	sessions := func(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		l, err := a.Library(c.Context())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError

@@ -2,7 +2,7 @@
 
 package clients
 
-// watched checks what a person sees of a session while its client is at work and after it compacted: ccd top and
+// watched checks what a person sees of a session while its client is at work and after it compacted: ccd ls and
 // ccd diff know the same compactions, and ccd adds something to the second.
 func (p *place) watched(a agent, id string) {
 	p.t.Helper()
@@ -11,7 +11,7 @@ func (p *place) watched(a agent, id string) {
 		Session     string
 		Compactions int
 	}
-	p.decode(&rows, "top", "--once", "--json")
+	p.decode(&rows, "ls", "--json")
 	compactions := 0
 	for _, r := range rows {
 		if r.Session == id {
@@ -19,7 +19,7 @@ func (p *place) watched(a agent, id string) {
 		}
 	}
 	if compactions != 2 {
-		p.t.Errorf("ccd top knows %d compactions of %s, want 2", compactions, a.title)
+		p.t.Errorf("ccd ls knows %d compactions of %s, want 2", compactions, a.title)
 	}
 	var report struct {
 		Boundaries, Chars, Dropped int

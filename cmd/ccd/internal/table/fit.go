@@ -154,7 +154,7 @@ func Facts(rows [][]string, width int, colours bool) (lines []string) {
 		}
 		last := mark.Visible(r[len(r)-1])
 		parts := WrapCells(last, max(width-indent, MinCells))
-		if strings.HasPrefix(last, "fix: ") { // people copy commands from it
+		if strings.HasPrefix(last, "fix: ") || strings.HasPrefix(last, "hint: ") || strings.HasPrefix(last, "or: ") { // people copy commands from it
 			parts = []string{last}
 		}
 		for _, part := range parts {

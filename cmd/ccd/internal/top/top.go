@@ -61,22 +61,10 @@ func Run(ctx context.Context, in, out *os.File, env []string, f Feed) (string, e
 	return draw(ctx, in, out, env, m, m.quit)
 }
 
-// Frame returns the first screen in one text of at most width cells and height lines.
-func Frame(f Feed, width, height int) (string, error) {
-	m := &model{feed: f, width: width, height: height, once: true}
-	list, err := f.List(width)
-	if err != nil {
-		return "", err
-	}
-	m.take(list)
-	return strings.Join(m.lines(), "\n") + "\n", nil
-}
-
 // model is the state of the view. All of it changes in Update.
 type model struct {
 	feed          Feed
 	width, height int
-	once          bool // one frame without keys
 	list          List
 	loaded        bool
 	err           error
@@ -214,11 +202,7 @@ func (m *model) room() int {
 	if m.page != nil {
 		return max(1, m.height-2)
 	}
-	lines := m.height - len(m.list.Head) - 1
-	if !m.once {
-		lines-- // the keys
-	}
-	return max(1, lines)
+	return max(1, m.height-len(m.list.Head)-2) // the heading and the keys
 }
 
 func (m *model) move(by int) {
@@ -454,7 +438,7 @@ func (m *model) cut(line string) string {
 
 func (m *model) listLines() []string {
 	out := m.clip(m.list.Head)
-	if last := len(out) - 1; last >= 0 && out[last] == "" && m.row().Why != "" && !m.once {
+	if last := len(out) - 1; last >= 0 && out[last] == "" && m.row().Why != "" {
 		out[last] = m.cut("! " + m.row().Why) // of the marked session
 	}
 	table := m.list.Table(m.width - 2)
@@ -463,7 +447,7 @@ func (m *model) listLines() []string {
 	for n := m.first; n < end; n++ {
 		line := table[1+m.shown[n]]
 		switch {
-		case n == m.at && !m.once:
+		case n == m.at:
 			line = "\x1b[7m> " + line + "\x1b[0m"
 		case m.list.Rows[m.shown[n]].Marked:
 			line = "! " + line
@@ -471,9 +455,6 @@ func (m *model) listLines() []string {
 			line = "  " + line
 		}
 		out = append(out, line)
-	}
-	if m.once {
-		return out
 	}
 	for len(out) < m.height-1 {
 		out = append(out, "")

@@ -1,9 +1,11 @@
 package data
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,90 +80,73 @@ func (a *app) secrets(ctx context.Context, args []string, agent string) error {
 	} else {
 		a.Incomplete(l)
 	}
-	p := secretPrinter{app: a, library: l, out: []secretOutput{}}
-	if err := p.all(ctx, in, agent); err != nil {
+	all, damage, err := a.secretsOf(ctx, l, in, agent)
+	if err != nil {
 		return err
 	}
-	if a.JSON {
-		err = a.PrintJSON(p.out)
+	out, last := []secretOutput{}, (*reader.Entry)(nil)
+	for _, s := range all {
+		out = append(out, secretOutput{s.e.Agent, mark.Name(s.e.ID), s.Secret, s.Forget(mark.Name(s.e.ID))})
+		text := secretLines(l, s.e, s.Secret)
+		if last != s.e {
+			text = mark.Inline(s.e.ID, 0) + ", " + cli.SessionDetails(s.e) + "\n" + text
+		}
+		if last = s.e; !a.JSON {
+			err = cmp.Or(err, a.Print(text))
+		}
 	}
-	if err == nil && p.damage != nil {
-		fmt.Fprintf(a.Err, "ccd: the list may be incomplete: %v\n", p.damage)
+	if a.JSON {
+		err = a.PrintJSON(out)
+	}
+	if err == nil && damage != nil {
+		fmt.Fprintf(a.Err, "ccd: the list may be incomplete: %v\n", damage)
 		err = cli.ErrDamaged
 	}
 	return err
 }
 
-// secretPrinter prints the secrets of one session after the other.
-type secretPrinter struct {
-	*app
-	library  *reader.Library
-	out      []secretOutput
-	sessions int // that were searched
-	with     int // sessions with secrets
-	found    int // secrets
-	long     int // records that were not searched
-	damage   error
+// secretIn is a secret of a session.
+type secretIn struct {
+	e *reader.Entry
+	reader.Secret
 }
 
-func (p *secretPrinter) all(ctx context.Context, in []*reader.Entry, agent string) error {
-	show, wipe := p.Progress("searching:")
+// secretsOf finds the secrets of sessions, and says how many were searched. damage is why some may be missing.
+func (a *app) secretsOf(ctx context.Context, l *reader.Library, in []*reader.Entry, agent string) (all []secretIn, damage, err error) {
+	in = slices.DeleteFunc(slices.Clone(in), func(e *reader.Entry) bool { return agent != "" && e.Agent != agent })
+	show, wipe := a.Progress("searching:")
 	defer wipe()
 	var done, total int64
-	for i := range in {
-		total += in[i].Bytes()
-	}
 	for _, e := range in {
-		if agent != "" && e.Agent != agent {
-			continue
-		}
+		total += e.Bytes()
+	}
+	skipped, with := 0, 0
+	for _, e := range in {
 		show(done, total)
-		found, long, err := p.library.Secrets(ctx, e)
-		var damage *archive.DamageError
+		found, long, err := l.Secrets(ctx, e)
 		switch {
 		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.As(err, &damage):
-			p.damage = err
+			return nil, nil, ctx.Err()
+		case errors.As(err, new(*archive.DamageError)):
+			damage = err
 		case err != nil:
-			return err
+			return nil, nil, err
 		}
-		p.sessions, p.long, p.found, done = p.sessions+1, p.long+long, p.found+len(found), done+e.Bytes()
-		if len(found) == 0 {
-			continue
+		for _, s := range found {
+			all = append(all, secretIn{e, s})
 		}
-		p.with++
-		wipe()
-		if err := p.session(e, found); err != nil {
-			return err
-		}
+		done, skipped, with = done+e.Bytes(), skipped+long, with+min(1, len(found))
 	}
 	wipe()
-	if p.long > 0 {
-		p.Say("%s over 16 MB not searched", words.Count(p.long, "record"))
+	if skipped > 0 {
+		a.Say("%s over 16 MB not searched", words.Count(skipped, "record"))
 	}
-	p.Say("%s searched: %s in %s", words.Count(p.sessions, "session"), words.Count(p.found, "secret"), words.Count(p.with, "session"))
-	return nil
+	a.Say("%s searched: %s in %s", words.Count(len(in), "session"), words.Count(len(all), "secret"), words.Count(with, "session"))
+	return all, damage, nil
 }
 
-func (p *secretPrinter) session(e *reader.Entry, found []reader.Secret) error {
-	if !p.JSON {
-		if err := p.Print(mark.Inline(e.ID, 0) + ", " + cli.SessionDetails(e) + "\n"); err != nil {
-			return err
-		}
-	}
-	for _, s := range found {
-		if p.JSON {
-			p.out = append(p.out, secretOutput{e.Agent, mark.Name(e.ID), s, s.Forget(mark.Name(e.ID))})
-		} else if err := p.Print(p.lines(e, s)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// lines returns a secret in one line, and the command that removes it in a second one.
-func (p *secretPrinter) lines(e *reader.Entry, s reader.Secret) string {
+// secretLines returns a secret in one line, and the command that removes it in a second one.
+func secretLines(l *reader.Library, e *reader.Entry, s reader.Secret) string {
 	name := s.Kind
 	if s.N > 0 {
 		name += fmt.Sprintf(" %d", s.N)
@@ -185,7 +170,7 @@ func (p *secretPrinter) lines(e *reader.Entry, s reader.Secret) string {
 	if s.Generation != e.Tip().Generation {
 		where += fmt.Sprintf(" (generation %d)", s.Generation)
 	}
-	arg := p.library.Argument(e)
+	arg := l.Argument(e)
 	session := strings.TrimPrefix(arg, "--agent "+e.Agent+" ")
 	forget := "ccd archive forget "
 	if args := s.Forget(session); len(args) > mostForgets {

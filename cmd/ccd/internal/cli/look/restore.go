@@ -303,6 +303,11 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 			return o, nil
 		}
 	}
+	return a.elsewhere(ctx, l, want, show, err)
+}
+
+// elsewhere finds an original of an ID on other machines. here is why it is not here.
+func (a *app) elsewhere(ctx context.Context, l *reader.Library, want reader.Wanted, show func(done, total int64), here error) (o reader.Original, _ error) {
 	var names []string
 	for other := range a.OtherLibraries(l) {
 		if o, err := other.Original(ctx, want, show); err == nil {
@@ -313,13 +318,13 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 	}
 	switch {
 	case ctx.Err() != nil:
-		err = ctx.Err()
+		here = ctx.Err()
 	case len(names) > 0:
-		err = words.Hint(fmt.Errorf("%w, nor on %s", err, strings.Join(names, ", ")), "ccd remote pull")
+		here = words.Hint(fmt.Errorf("%w, nor on %s", here, strings.Join(names, ", ")), "ccd remote pull")
 	case a.CanPull(l):
-		err = words.Hint(fmt.Errorf("%w, and no other machine's copy was pulled", err), "ccd remote pull")
+		here = words.Hint(fmt.Errorf("%w, and no other machine's copy was pulled", here), "ccd remote pull")
 	}
-	return o, err
+	return o, here
 }
 
 // hiddenNote tells an agent what it did not get. Its arguments are reader.Kinds and an ID.

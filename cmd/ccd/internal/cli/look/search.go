@@ -388,69 +388,55 @@ func (a *app) hitPrinter(l *reader.Library, q search.Query, limit int) *hitPrint
 	return &hitPrinter{app: a, library: l, out: []hitOutput{}, query: q, limit: limit, width: a.Width(), colour: a.Colours()}
 }
 
-// lines prints a hit. On a terminal, hits are grouped by session; elsewhere, each names its session.
+// lines prints a hit. On a terminal, hits are grouped by session and fit its lines; elsewhere, each names its session.
 func (p *hitPrinter) lines(h *search.Hit) error {
+	var b strings.Builder
+	cut := func(line string, _ int) string { return line }
+	snippet, when, where := []string{h.Snippet}, words.Minute(h.Time), strings.TrimSpace(p.library.Machine+" "+h.Session.Name())
 	if p.width > 0 {
-		return p.fitted(h)
-	}
-	where := h.Session.Name()
-	if p.library.Machine != "" {
-		where = p.library.Machine + " " + where
+		p.heading(&b, h)
+		cut, snippet = table.Cut, table.WrapCells(h.Snippet, max(p.width-len("  > "), table.MinCells))
+		when, where = words.Local(h.Time), ""
 	}
 	if h.Record > 0 && !h.Rewritten {
 		where += "#" + strconv.Itoa(h.Record)
 	}
-	return p.Draw(strings.Join(append([]string{mark.Inline(where, 0)}, p.hitPlace(h, words.Minute(h.Time))...), " · ") + " " + mark.New(h.ID, "") +
-		"\n" + around(h.Before) + "  > " + h.Snippet + "\n" + around(h.After))
-}
-
-// around are the lines around that of a match.
-func around(lines []string) string {
-	var b strings.Builder
-	for _, line := range lines {
-		b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
+	head := strings.Join(append([]string{mark.Inline(where, 0)}, p.hitPlace(h, when)...), " · ")
+	id := " " + mark.New(h.ID, "")
+	b.WriteString(cut(strings.TrimPrefix(head, " · "), max(1, p.width-table.CellsOf(id))) + id + "\n")
+	around := func(lines []string) {
+		for _, line := range lines {
+			b.WriteString(cut(strings.TrimRight("    "+line, " "), p.width) + "\n")
+		}
 	}
-	return b.String()
+	around(h.Before)
+	for i, line := range snippet {
+		b.WriteString([]string{"  > ", "    "}[min(i, 1)] + p.marked(line) + "\n")
+	}
+	around(h.After)
+	return p.Draw(b.String())
 }
 
-func (p *hitPrinter) fitted(h *search.Hit) error {
-	var b strings.Builder
+// heading is what stands above a hit: where those begin that were not said, and the session.
+func (p *hitPrinter) heading(b *strings.Builder, h *search.Hit) {
 	if !h.Said() && !p.below {
 		if p.below = true; p.hits > 0 {
 			b.WriteString("\nNot said, but thought, run or read:\n")
 			p.last = transcript.Key{}
 		}
 	}
-	if h.Session.Key != p.last || p.place != p.library.Machine {
-		if p.hits > 0 && b.Len() == 0 {
-			b.WriteString("\n")
-		}
-		e := p.library.Entry(h.Session.Key)
-		machine := ""
-		if p.library.Machine != "" {
-			machine = mark.Inline(p.library.Machine, 60) + ": "
-		}
-		b.WriteString(table.Cut(machine+cli.FittedLine(e, p.width-table.CellsOf(machine)), p.width) + "\n")
-		p.last, p.place = h.Session.Key, p.library.Machine
+	if h.Session.Key == p.last && p.place == p.library.Machine {
+		return
 	}
-	parts := p.hitPlace(h, words.Local(h.Time))
-	if h.Record > 0 && !h.Rewritten {
-		parts = append([]string{"#" + strconv.Itoa(h.Record)}, parts...)
+	if p.hits > 0 && b.Len() == 0 {
+		b.WriteString("\n")
 	}
-	id := " " + mark.New(h.ID, "")
-	b.WriteString(table.Cut(strings.Join(parts, " · "), max(1, p.width-table.CellsOf(id))) + id + "\n")
-	before := "  > "
-	for _, line := range h.Before {
-		b.WriteString(table.Cut("    "+line, p.width) + "\n")
+	machine := ""
+	if p.library.Machine != "" {
+		machine = mark.Inline(p.library.Machine, 60) + ": "
 	}
-	for _, line := range table.WrapCells(h.Snippet, max(p.width-len(before), table.MinCells)) {
-		b.WriteString(before + p.marked(line) + "\n")
-		before = "    "
-	}
-	for _, line := range h.After {
-		b.WriteString(table.Cut("    "+line, p.width) + "\n")
-	}
-	return p.Draw(b.String())
+	b.WriteString(table.Cut(machine+cli.SessionLine(p.library.Entry(h.Session.Key)), p.width) + "\n")
+	p.last, p.place = h.Session.Key, p.library.Machine
 }
 
 // hitPlace says when the hit was written, and in what.

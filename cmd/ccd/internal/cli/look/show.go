@@ -15,6 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/cli/agents"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/table"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/daemon"
@@ -231,5 +232,5 @@ func (a *app) printHeading(arg string, e *reader.Entry) error {
 	if width <= 0 || a.JSON || a.Quiet || (arg == cli.ThisDir || latest) && a.Terminal(a.Err) {
 		return nil
 	}
-	return a.Draw(cli.FittedLine(e, width) + "\n\n")
+	return a.Draw(table.Cut(cli.SessionLine(e), width) + "\n\n")
 }

@@ -26,11 +26,6 @@ import (
 
 const topEvery = 2 * time.Second
 
-type topFlags struct {
-	once  bool
-	agent string
-}
-
 func (a *app) topCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "top", GroupID: cli.Everyday, Short: "watch the sessions live",
@@ -45,35 +40,24 @@ its companion, d what the agent's last compaction dropped, o the original of
 an ID in the marked line. r twice resumes the session in a smaller copy, y
 copies an ID, / filters, ? lists all keys.
 
-With --json: with --once: one array, an object per main session: the keys of
-ccd ls`,
-		Example: `  ccd top
-      watch all sessions
-  ccd top --once
-      print the list once
-  ccd top --once --json | jq -r '.[] | select(.attention != "") | .session'
-      sessions that need attention`,
+In a script: ccd ls --json has the same sessions, state and attention.`,
 	}
-	var f topFlags
+	agent := ""
 	c.Args = cobra.NoArgs
-	c.RunE = func(c *cobra.Command, _ []string) error { return a.top(c.Context(), f) }
-	c.Flags().BoolVar(&f.once, "once", false, "print the list once and exit")
-	a.AgentFlag(c, &f.agent)
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.top(c.Context(), agent) }
+	a.AgentFlag(c, &agent)
 	return c
 }
 
-func (a *app) top(ctx context.Context, f topFlags) error {
+func (a *app) top(ctx context.Context, agent string) error {
 	g, err := status.NewGauge(a.Env, a.Version())
 	if err != nil {
 		return err
 	}
-	feed := &topFeed{app: a, gauge: g, agent: f.agent}
-	if f.once {
-		return feed.once(ctx)
-	}
+	feed := &topFeed{app: a, gauge: g, agent: agent}
 	in, out := cli.FileOf(a.In), cli.FileOf(a.Out)
 	if a.JSON || in == nil || out == nil || !cli.IsTTY(a.In) || !a.Terminal(a.Out) {
-		return words.Hint(errors.New("show sessions live: stdin and stdout must be a terminal"), "ccd top --once")
+		return words.Hint(errors.New("show sessions live: stdin and stdout must be a terminal"), "ccd ls")
 	}
 	viewed, stop := context.WithCancel(ctx)
 	key, err := top.Run(ctx, in, out, a.Vars, top.Feed{
@@ -83,8 +67,8 @@ func (a *app) top(ctx context.Context, f topFlags) error {
 		Wrap:     table.WrapLines, Every: topEvery,
 	})
 	stop()
-	if agent, id, _ := strings.Cut(key, " "); id != "" && err == nil {
-		err = agents.Resume(ctx, a.App, id, agent)
+	if of, id, _ := strings.Cut(key, " "); id != "" && err == nil {
+		err = agents.Resume(ctx, a.App, id, of)
 	}
 	return err
 }
@@ -99,7 +83,7 @@ func Home(ctx context.Context, shared *cli.App) (shown bool, err error) {
 	if err != nil || len(l.Listed("")) == 0 {
 		return false, nil // help says how to begin; the commands themselves report what is wrong
 	}
-	return true, a.top(ctx, topFlags{})
+	return true, a.top(ctx, "")
 }
 
 // topFeed reads what the live view shows.
@@ -130,25 +114,6 @@ func rank(s status.Session) int {
 		return 1
 	}
 	return 2
-}
-
-func (f *topFeed) once(ctx context.Context) error {
-	if f.JSON {
-		_, rows, err := f.rows(ctx)
-		if err != nil {
-			return err
-		}
-		return f.PrintJSON(rows)
-	}
-	width, height := 80, 24
-	if columns, lines := f.Width(), f.Lines(); columns > 0 && lines > 0 {
-		width, height = columns, lines-1
-	}
-	text, err := top.Frame(top.Feed{List: func(width int) (top.List, error) { return f.list(ctx, width) }, Wrap: table.WrapLines}, width, height)
-	if err != nil {
-		return err
-	}
-	return f.Draw(text)
 }
 
 func (f *topFeed) list(ctx context.Context, width int) (top.List, error) {

@@ -20,6 +20,7 @@ import (
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/table"
 	"ccd/daemon"
 	"ccd/internal/agent/registry"
 	"ccd/internal/summarizer"
@@ -114,7 +115,7 @@ func (a *app) companionPrinter() func(transcript.Session, daemon.State) {
 		if s.Trigger == "boundary" {
 			did, next = "compacted by the agent; what it dropped", "ccd diff"
 		}
-		a.Say("%s  %s: %s: %s %s", time.Now().Format("15:04"), s.Labelled(), did, next, words.Argument(of.ID))
+		a.Say("%s  %q, %s: %s: %s %s", time.Now().Format("15:04"), table.Cut(s.Called(), 60), s.Directory(), did, next, words.Argument(of.ID))
 	}
 }
 

@@ -203,10 +203,6 @@ func shortened(text, home string) string {
 
 // setupText shows the steps before they are done, with each file or without.
 func setupText(steps []*install.Step, f setupFlags, home string, files bool) string {
-	wide := 0
-	for _, s := range steps {
-		wide = max(wide, len(s.Title))
-	}
 	var b strings.Builder
 	then, back := " will:\n", "Transcripts are never changed. `ccd setup --undo` undoes the setup.\n"
 	switch {
@@ -216,6 +212,7 @@ func setupText(steps []*install.Step, f setupFlags, home string, files bool) str
 		back = "The archive and the configuration stay. `ccd setup --undo --dry-run` lists the files.\n"
 	}
 	b.WriteString(f.command() + then)
+	var rows [][]string
 	for _, s := range steps {
 		lines := []string{s.What}
 		switch {
@@ -227,13 +224,14 @@ func setupText(steps []*install.Step, f setupFlags, home string, files bool) str
 		if s.Hint != "" {
 			lines = append(lines, strings.Split("hint: "+strings.ReplaceAll(s.Hint, "; or ", "\nor: "), "\n")...)
 		}
-		for i, line := range lines {
-			head, parts := fmt.Sprintf("  %-*s  ", wide, []string{s.Title, ""}[min(i, 1)]), []string{mark.Inline(shortened(line, home), 0)}
-			if !strings.HasPrefix(line, "hint: ") && !strings.HasPrefix(line, "or: ") { // people copy commands from these
-				parts = table.WrapCells(parts[0], helpColumns-wide-6)
-			}
-			b.WriteString(head + strings.Join(parts, "\n"+strings.Repeat(" ", wide+6)) + "\n")
+		title := s.Title
+		for _, line := range lines {
+			rows = append(rows, []string{title, mark.Inline(shortened(line, home), 0)})
+			title = ""
 		}
+	}
+	for _, line := range table.Facts(rows, helpColumns-2, false) {
+		b.WriteString("  " + line + "\n")
 	}
 	if !f.undo && len(steps) == 2 {
 		b.WriteString("No agents were found; after you install one, run `ccd setup` again.\n")
