@@ -243,3 +243,8 @@ func TestABadFileBlocksOneAgent(t *testing.T) {
 		t.Errorf("%v\n%s", err, p.Diff())
 	}
 }
+
+func TestMain(m *testing.M) {
+	testkit.InMemory()
+	os.Exit(m.Run())
+}
