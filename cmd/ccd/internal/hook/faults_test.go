@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -62,7 +63,7 @@ func TestFilesThatAreNone(t *testing.T) {
 			}
 			return os.Truncate(path, 1<<40)
 		},
-		"pipe": pipe,
+		"pipe": func(path string) error { return exec.Command("mkfifo", path).Run() },
 	} {
 		p := newPlace(t)
 		p.write(p.claude(uuid1), "{}\n", time.Hour)

@@ -264,3 +264,8 @@ func TestTheSummarizerIsAskedToKeepIDs(t *testing.T) {
 		t.Errorf("refreshed %q", refreshed)
 	}
 }
+
+func TestMain(m *testing.M) {
+	testkit.InMemory()
+	os.Exit(m.Run())
+}

@@ -115,6 +115,11 @@ func TestOthersChanges(t *testing.T) {
 		"not ours: name":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/abccd hook Stop"}]}]}}`, ""},
 		"not ours: verb":     {`{"hooks":{"Stop":[{"hooks":[{"command":"/opt/ccd restore x"}]}]}}`, ""},
 		"not ours: relative": {`{"hooks":{"Stop":[{"hooks":[{"command":"ccd hook Stop"}]}]}}`, ""},
+		"a Windows path":     {`{"hooks":{"PreCompact":[{"hooks":[{"command":"'C:\\\\Program Files\\\\ccd.exe' hook PreCompact --agent codex"}]}]},"k":0}`, `{"k":0}`},
+		"a quote in a path":  {`{"hooks":{"PreCompact":[{"hooks":[{"command":"'/it'\\''s/ccd' hook PreCompact --agent codex"}]}]},"k":0}`, `{"k":0}`},
+		"not ours: words":    {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd tool PreCompact --with codex"}]}]}}`, ""},
+		"not ours: event":    {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd hook SessionStart --agent codex"}]}]}}`, ""},
+		"not ours: agent":    {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd hook PreCompact --agent cursor"}]}]}}`, ""},
 		"not ours: more":     {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd hook PreCompact --agent codex; echo x"}]}]}}`, ""},
 		"not ours: rules":    {`{"permissions":{"allow":["Bash(ccd archive gc:*)","Bash(ccd restore)","Bash(ccd:*)","Bash(/x/other show:*)","Bash(ccd show *)"],"ask":["Bash(ccd archive gc *-*o*)"]}}`, ""},
 		"a rule": {
@@ -241,4 +246,9 @@ func TestABadFileBlocksOneAgent(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "settings.json: line 1") || strings.Contains(p.Diff(), ".gemini") || !strings.Contains(p.Diff(), ".claude") {
 		t.Errorf("%v\n%s", err, p.Diff())
 	}
+}
+
+func TestMain(m *testing.M) {
+	testkit.InMemory()
+	os.Exit(m.Run())
 }
