@@ -454,21 +454,22 @@ func TestArchiveRemovedWhileRunning(t *testing.T) {
 	}
 }
 
-// TestUndoAfterARun: a `ccd run` would write companions again, so undo says how to stop it.
-func TestUndoAfterARun(t *testing.T) {
+// TestUndoStopsARun: a `ccd run` that would write companions again is stopped first.
+func TestUndoStopsARun(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	put(t, transcriptPath(home, 1), aLine)
 	c := spawn(t, home, "run")
 	testkit.Eventually(t, "it is archived", func() bool { out, _, _ := piped(home, nil, "ls"); return strings.Contains(string(out), "claude-code") })
-	if out, code, talk := piped(home, nil, "setup", "--undo", "--yes"); code != words.ExitFailed || !strings.Contains(talk, fmt.Sprintf("stop it first: kill %d", c.Process.Pid)) {
+	if out, _, talk := piped(home, nil, "setup", "--undo"); !strings.Contains(talk, "a daemon is running, pid") {
+		t.Errorf("not asked: %s%s", out, talk)
+	}
+	out, code, talk := piped(home, nil, "setup", "--undo", "--yes")
+	if code != words.ExitDone || !strings.Contains(talk, "stopped: ccd run, pid") {
 		t.Errorf("exit code %d: %s%s", code, out, talk)
 	}
-	if err := errors.Join(c.Process.Signal(syscall.SIGTERM), c.Wait()); err != nil {
+	if err := c.Wait(); err != nil {
 		t.Errorf("ccd run: %v", err)
-	}
-	if out, code, talk := piped(home, nil, "setup", "--undo", "--yes"); code != words.ExitDone {
-		t.Errorf("exit code %d: %s%s", code, out, talk)
 	}
 }
 

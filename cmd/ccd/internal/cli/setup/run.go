@@ -276,6 +276,7 @@ func (a *app) runOnce(ctx context.Context, d *daemon.Daemon) error {
 			a.Say("skipped: %s", strings.TrimPrefix(s, "skip "))
 		}
 		a.Say("%s", onceLine(report))
+		a.sayOwn(ctx)
 	}
 	if err == nil && len(report.Failed) > 0 {
 		return cli.ErrSaid

@@ -83,6 +83,7 @@ func (s *server) run(ctx context.Context) (err error) {
 			wipe()
 			d.Published = s.companionPrinter()
 			s.Say("%s. See them in another terminal: %s ls", onceLine(r), s.typed())
+			s.sayOwn(ctx)
 			s.Say("Watching until Ctrl-C.")
 		}
 	}

@@ -10,16 +10,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
+	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
@@ -55,8 +59,8 @@ service. Run it again to complete a partial setup. Without a terminal it needs
 
 --undo removes the service, the companions and what was added to the agents'
 settings. The archive and the configuration stay: ccd prints where they are.
-Transcripts, copies by ccd resume and backups never change. Stop a ` + "`ccd run`" + `
-that is not the service first: it would write companions again.
+Transcripts, copies by ccd resume and backups never change. A ` + "`ccd run`" + ` that
+is not the service is in its way: ccd asks to stop it, with --yes it does so.
 
 With --json: with --yes or --dry-run, one object: steps [{step (an agent,
 agents, archive, service, companions), title, state (todo, done,
@@ -91,6 +95,11 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	}
 	if err := install.CheckHome(home); err != nil {
 		return err
+	}
+	if f.undo && !f.dryRun {
+		if err := a.stopForeground(ctx, f); err != nil {
+			return err
+		}
 	}
 	steps, err := a.setupSteps(ctx, f)
 	if err != nil {
@@ -138,6 +147,55 @@ func (a *app) doSteps(ctx context.Context, steps []*install.Step, home string) e
 				fmt.Fprint(a.Err, mark.Visible("note: "+n+"\n")) // in one line: people copy commands from it
 			}
 		}
+	}
+	return nil
+}
+
+// stopWithin is how long undo waits for a daemon that it stops.
+const stopWithin = 10 * time.Second
+
+// stopForeground stops a `ccd run` that is not the service, if the person agrees: it would write again what undo removes.
+func (a *app) stopForeground(ctx context.Context, f setupFlags) error {
+	place, err := a.State()
+	if err != nil {
+		return err
+	}
+	info, running, _ := daemon.ReadRun(place.StateDir)
+	s, err := place.Installed(io.Discard)
+	if !running || err != nil || account.Foreground(ctx, s, place.StateDir) == 0 || !f.yes && !a.Answers() {
+		return nil // undo says what is in its way
+	}
+	if !f.yes {
+		yes, err := a.Yes(ctx, fmt.Sprintf("`ccd run` is running, pid %d. Stop it?", info.Pid), false)
+		if err != nil || !yes {
+			return err
+		}
+	}
+	if err := stopRun(ctx, info.Pid, place.StateDir); err != nil {
+		return err
+	}
+	a.Say("stopped: ccd run, pid %d", info.Pid)
+	return nil
+}
+
+// stopRun asks the daemon of a state directory to end, and waits until it has.
+func stopRun(ctx context.Context, pid int, dir string) error {
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		err = p.Signal(syscall.SIGTERM)
+	}
+	deadline := time.After(stopWithin)
+	for running := true; err == nil && running; _, running, _ = daemon.ReadRun(dir) {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-deadline:
+			err = errors.New("it has not ended")
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("stop ccd run, pid %d: %w", pid, err)
 	}
 	return nil
 }
@@ -281,7 +339,11 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*install.Step)
 	if s, err := pulled.ReadSettings(filepath.Join(l.StateDir, pulled.Dir)); err == nil && s.URL == "" {
 		text += "  ccd help remote          keep an encrypted copy in object storage\n"
 	}
-	return a.Print(text)
+	if err := a.Print(text); err != nil {
+		return err
+	}
+	a.sayOwn(ctx)
+	return nil
 }
 
 // sayKept says where the archive and the configuration are, and how to remove them.
