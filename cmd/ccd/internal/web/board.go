@@ -15,20 +15,25 @@ import (
 
 const (
 	mostCards   = 6                      // sessions on the board
+	mostLosses  = 8                      // compactions on the board
+	week        = 7 * 24 * time.Hour     // whose compactions are on the board
 	glanceTime  = 120 * time.Millisecond // then the other cards wait for the next time
 	glanceBack  = 40                     // entries
 	saidBytes   = 400                    // of the last words
 	askBytes    = 2000                   // of a question
 	glanceLines = 3                      // of a diff
+	lossBytes   = 32 << 20               // of a session whose facts are counted for it
 )
 
 // board is what the agents do now, above the list of sessions.
 type board struct {
-	Cards []card // the sessions in which an agent works or waits
-	More  int
-	Today int
-	Week  *weekly // nil while it is added up for the first time
-	Still bool    // nothing new is archived
+	Cards  []card // the sessions in which an agent works or waits
+	More   int
+	Today  int
+	Week   *weekly // nil while it is added up for the first time
+	Losses []loss  // of the week
+	Apart  bool    // ccd's hook is missing where it would add some of them
+	Still  bool    // nothing new is archived
 }
 
 // card is a session of the board.
@@ -53,6 +58,17 @@ type glance struct {
 	Planned int
 
 	offset int64 // archived when it was taken
+}
+
+// loss is what a compaction dropped.
+type loss struct {
+	Row     row
+	N       int
+	Time    time.Time
+	Facts   int
+	Dropped int
+	Told    int
+	Apart   bool // ccd's hook is missing from the agent's settings
 }
 
 func (r *request) board(ctx context.Context, all []status.Session, now time.Time) *board {
@@ -84,7 +100,12 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 		}
 		b.Cards = append(b.Cards, c)
 	}
-	b.Week = r.shelf.weekly(r.library, now)
+	if b.Week = r.shelf.weekly(r.library, now); b.Week != nil {
+		for _, one := range b.Week.losses {
+			one.Apart = r.apart(one.Row.Agent)
+			b.Losses, b.Apart = append(b.Losses, one), b.Apart || one.Apart && one.Told > 0
+		}
+	}
 	return b
 }
 

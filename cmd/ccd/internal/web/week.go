@@ -6,8 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/view"
 	"ccd/cmd/ccd/internal/work"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -25,7 +27,15 @@ type weekly struct {
 	Days  []day
 	Edits []edited
 
+	losses      []loss
+	counted     map[transcript.Key]counted
 	taken, seen time.Time // when, and how old the archive was
+}
+
+// counted is what the compactions of a session dropped, when it had so many.
+type counted struct {
+	compactions int
+	losses      []loss
 }
 
 // day is one of the strip.
@@ -54,6 +64,7 @@ func (s *shelf) weekly(l *reader.Library, now time.Time) *weekly {
 			w, err := weeklyOf(ctx, &own, now)
 			if err == nil {
 				w.taken, w.seen = now, changed
+				s.count(ctx, &own, w, before)
 				debug.FreeOSMemory() // the page may now be idle for hours
 			}
 			s.mu.Lock()
@@ -64,6 +75,50 @@ func (s *shelf) weekly(l *reader.Library, now time.Time) *weekly {
 		})
 	}
 	return before
+}
+
+// count compares what the week's compactions kept with what was in the context. A session that cannot be read counts nothing, and one
+// without a compaction since the numbers before is not read again.
+func (s *shelf) count(ctx context.Context, l *reader.Library, w, before *weekly) {
+	w.counted = map[transcript.Key]counted{}
+	for _, e := range l.Listed("") {
+		row := status.Of(e)
+		if row.Compactions == 0 || row.Bytes > lossBytes || row.Apart() != "" || w.taken.Sub(row.LastAt()) > week || len(w.counted) == mostLosses {
+			continue
+		}
+		c := counted{compactions: row.Compactions}
+		if before != nil && before.counted[e.Key].compactions == row.Compactions {
+			c = before.counted[e.Key]
+		} else {
+			_ = s.use(ctx, l, e, func(one *view.Index) (err error) {
+				c.losses, err = lossesOf(ctx, one, w.taken)
+				return err
+			})
+		}
+		w.counted[e.Key] = c
+		for _, one := range c.losses {
+			one.Row = newRow(row, w.taken)
+			w.losses = append(w.losses, one)
+		}
+	}
+	slices.SortStableFunc(w.losses, func(a, b loss) int { return b.Time.Compare(a.Time) })
+	w.losses = w.losses[:min(len(w.losses), mostLosses)]
+}
+
+func lossesOf(ctx context.Context, one *view.Index, now time.Time) (all []loss, err error) {
+	for _, k := range slices.Backward(one.Compactions[max(0, len(one.Compactions)-mostLosses):]) {
+		if k.N == 0 || now.Sub(k.Time) > week {
+			continue
+		}
+		f, err := one.Forgotten(ctx, dropped.Choice{Boundary: k.N})
+		if err != nil {
+			return all, err
+		}
+		if f.Dropped > 0 {
+			all = append(all, loss{N: k.N, Time: k.Time, Facts: f.Facts, Dropped: f.Dropped, Told: f.InTold})
+		}
+	}
+	return all, nil
 }
 
 func weeklyOf(ctx context.Context, l *reader.Library, now time.Time) (*weekly, error) {
