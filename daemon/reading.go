@@ -11,17 +11,33 @@ import (
 	"ccd/internal/transcript"
 )
 
-// newModel returns what reads a session: for a companion, or for lists alone, in little memory that does not grow. Then the model is nil.
-func (d *Daemon) newModel(s *session, whole bool) (*transcript.Decoder, *compactor.Tracker, *compactor.Compactor) {
+// reading is what is read of a session: for lists alone, in little memory that does not grow, or all that a companion tells.
+type reading struct {
+	decoder *transcript.Decoder
+	tracker *compactor.Tracker
+	model   *compactor.Compactor // with that tracker; nil: for lists alone
+}
+
+func (d *Daemon) newReading(s *session, whole bool) *reading {
+	r := &reading{}
 	if whole {
-		model := compactor.New(d.options(s), s.Session)
-		return d.Agents.NewDecoder(s.Agent, s.Class), model.Tracker, model
+		r.decoder, r.model = d.Agents.NewDecoder(s.Agent, s.Class), compactor.New(d.options(s), s.Session)
+		r.tracker = r.model.Tracker
+		return r
 	}
-	tracker := sessions.NewTracker(d.options(s), s.Session)
-	tracker.Hide = func(text string) string { // of all texts it would take longer than all else
+	r.decoder, r.tracker = d.Agents.Exact().NewDecoder(s.Agent, s.Class), sessions.NewTracker(d.options(s), s.Session)
+	r.tracker.Hide = func(text string) string { // of all texts it would take longer than all else
 		return string(redact.Apply([]byte(text), 0, d.Agents.Redact.Session().Marks([]byte(text))))
 	}
-	return d.Agents.Exact().NewDecoder(s.Agent, s.Class), tracker, nil
+	return r
+}
+
+func (r *reading) add(one *transcript.Record) {
+	if r.model != nil {
+		r.model.Add(one)
+	} else {
+		r.tracker.Add(one)
+	}
 }
 
 // longLine is the size above which a segment is one line, or a part of one. A line up to transcript.MaxLine is decoded
@@ -31,14 +47,10 @@ const longLine = 4 << 20
 // readArchived reads the archived records up to the cursor, and updates the state with what they say. The model is nil if whole is not
 // set.
 func (d *Daemon) readArchived(ctx context.Context, s *session, whole bool) (*compactor.Compactor, error) {
-	decoder, tracker, model := d.newModel(s, whole)
-	add, long, tip := tracker.Add, false, int64(0)
-	if whole {
-		add = model.Add
-	}
+	now, long, tip := d.newReading(s, whole), false, int64(0)
 	if s.cursor.Offset == 0 {
-		s.setStatus(tracker)
-		return model, nil
+		s.setStatus(now.tracker)
+		return now.model, nil
 	}
 	for seg, err := range d.Archive.Reader(s.Key, s.cursor.Generation).SegmentsUnchecked(ctx) {
 		if err != nil {
@@ -51,32 +63,32 @@ func (d *Daemon) readArchived(ctx context.Context, s *session, whole bool) (*com
 		}
 		d.heartbeat()
 		if seg.Start.Offset == 0 {
-			if err := d.readJoined(ctx, s, decoder, add, seg.Data); err != nil {
+			if err := d.readJoined(ctx, s, now, seg.Data); err != nil {
 				return nil, err
 			}
 		}
-		for one := range decoder.Records(seg) {
-			add(one)
+		for one := range now.decoder.Records(seg) {
+			now.add(one)
 		}
 		tip = seg.End.Offset
 	}
 	if tip != s.cursor.Offset { // another process appended
 		return nil, archive.ErrTip
 	}
-	s.setStatus(tracker)
-	return model, nil
+	s.setStatus(now.tracker)
+	return now.model, nil
 }
 
 // readJoined reads the records that the session's file, which begins with these bytes, does not repeat.
-func (d *Daemon) readJoined(ctx context.Context, s *session, decoder *transcript.Decoder, add func(*transcript.Record), begin []byte) error {
-	for one, err := range d.Archive.Joined(ctx, s.Session, s.cursor.Generation, begin, decoder) {
+func (d *Daemon) readJoined(ctx context.Context, s *session, now *reading, begin []byte) error {
+	for one, err := range d.Archive.Joined(ctx, s.Session, s.cursor.Generation, begin, now.decoder) {
 		if err != nil {
 			return fmt.Errorf("read what session %s continues: %w", s.ID, err)
 		}
 		d.heartbeat()
-		add(one)
+		now.add(one)
 	}
-	if s.state.Joined = decoder.Count(); s.state.Joined == 0 && (s.Thread != "" || transcript.OriginOf(begin).ID != "") {
+	if s.state.Joined = now.decoder.Count(); s.state.Joined == 0 && (s.Thread != "" || transcript.OriginOf(begin).ID != "") {
 		s.state.Joined = -1
 	}
 	return nil
