@@ -329,31 +329,31 @@ func (r *Reader) damageAt(off int64, err error) error {
 // End is the stored tip; the other cursors have no fingerprints. The last one is yielded only after the hash of the
 // generation was checked. An error ends the iteration.
 func (r *Reader) Segments(ctx context.Context) iter.Seq2[transcript.Segment, error] {
-	return r.segments(ctx, true, false)
+	return r.segments(ctx, 0, false)
 }
 
-// SegmentsUnchecked is Segments without the check of the hash of the generation, which may be lost. An error ends the iteration.
-func (r *Reader) SegmentsUnchecked(ctx context.Context) iter.Seq2[transcript.Segment, error] {
-	return r.segments(ctx, false, false)
+// SegmentsFrom is Segments from an offset on. The hash of the generation is not checked. An error ends the iteration.
+func (r *Reader) SegmentsFrom(ctx context.Context, off int64) iter.Seq2[transcript.Segment, error] {
+	return r.segments(ctx, off, false)
 }
 
 // SegmentsPastDamage is like Segments, but continues after damage: it yields a damaged stretch as a segment without
 // data, with its DamageError. The segment before it has Rest set. The hash of the generation is not checked. Any other
 // error ends the iteration.
 func (r *Reader) SegmentsPastDamage(ctx context.Context) iter.Seq2[transcript.Segment, error] {
-	return r.segments(ctx, false, true)
+	return r.segments(ctx, 0, true)
 }
 
-func (r *Reader) segments(ctx context.Context, whole, pastDamage bool) iter.Seq2[transcript.Segment, error] {
+func (r *Reader) segments(ctx context.Context, from int64, pastDamage bool) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
-		g, err := r.begin(ctx, 0, fetchSize)
+		g, err := r.begin(ctx, from, from+fetchSize)
 		if err != nil {
 			yield(transcript.Segment{}, err)
 			return
 		}
 		at := func(off int64) transcript.Cursor { return transcript.Cursor{Generation: r.n, Offset: off} }
-		c, sum := collector{start: at(0)}, sha256.New()
-		for p, err := range r.portions(ctx, 0, g.Offset) {
+		c, sum, whole := collector{start: at(from)}, sha256.New(), from == 0 && !pastDamage
+		for p, err := range r.portions(ctx, from, g.Offset) {
 			if pastDamage && errors.As(err, new(*DamageError)) {
 				if !yield(c.rest(at(p.off)), nil) || !yield(transcript.Segment{Start: at(p.off), End: at(p.end)}, err) {
 					return

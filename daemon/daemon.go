@@ -79,6 +79,7 @@ type Daemon struct {
 	sessions map[transcript.Key]*session
 	owners   map[string]transcript.Key // by path
 	pool     pool
+	kept     []*session // whose readings are kept, the last one of them used last
 	found    []*session // that wait for choose
 	more     bool       // more offers wait
 
@@ -214,7 +215,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 	s.found = !o.Live && (s.found || o.Cold && s.state.Source.IsZero() && !exists(d.companion(s)))
 	s.statSource()
 	if d.lacksBeginning(s) {
-		s.state.Read, s.state.Covers = Place{}, Place{}
+		s.read, s.state.Read, s.state.Covers = nil, Place{}, Place{}
 	}
 	switch {
 	case s.paused():
@@ -268,11 +269,18 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 			return err
 		}
 		d.heartbeat()
+		if s.isRead() {
+			d.follow(s, seg)
+		}
 		s.advance(d, seg)
 		taken += int64(len(seg.Data))
 	}
 	s.state.Deferred = s.state.Deferred && taken == 0
 	s.updateState(taken)
+	if r := s.read; taken > 0 && r != nil && r.at == s.state.At {
+		s.setStatus(r.tracker)
+		s.state.Options = r.options
+	}
 	b.note(s)
 	if s.compareNow() {
 		if same, err := d.recheckSession(ctx, s, time.Now()); err != nil || same {
@@ -316,7 +324,7 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 		}
 		return
 	}
-	if err == nil && s.found && s.due(d) {
+	if d.keep(s); err == nil && s.found && s.due(d) {
 		d.found = append(d.found, s)
 		return
 	}

@@ -61,9 +61,9 @@ func TestWhenACompanionIsDue(t *testing.T) {
 	}
 }
 
-// TestGrowthSaysTheSame: the companion and the state of a session that came in pieces, cut anywhere, torn lines at rest among them, are
+// TestFollowedSaysTheSame: the companion and the state of a session that came in pieces, cut anywhere, torn lines at rest among them, are
 // those of one reading of all.
-func TestGrowthSaysTheSame(t *testing.T) {
+func TestFollowedSaysTheSame(t *testing.T) {
 	var text bytes.Buffer
 	testkit.Must(t, gen.Write(&text, gen.Claude, 5, 300_000))
 	all := `{"type":"user","uuid":"q0","message":{"role":"user","content":"Deploy with password=hunter2-Kq81xZ7 and AKIAIOSFODNN7EXAMPLX, please"}}` + "\n" + strings.ReplaceAll(text.String(), "}\n", "} \n")
@@ -74,6 +74,7 @@ func TestGrowthSaysTheSame(t *testing.T) {
 	}
 	d := h.daemon()
 	rng := rand.New(rand.NewPCG(testkit.Seed(), 46))
+	followed := 0
 	for at := 0; at < len(all); {
 		n := min(len(all)-at, 1+rng.IntN(60_000))
 		quiet := []time.Duration{0, 0, 0, h.o.Watch.Settle, h.o.Watch.RefreshIdle}[rng.IntN(5)]
@@ -88,14 +89,21 @@ func TestGrowthSaysTheSame(t *testing.T) {
 		if err := d.synced(watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: quiet, Live: true}); err != nil {
 			t.Fatal(err)
 		}
+		if s := d.sessions[d.owners[h.path(1)]]; s.read != nil && s.read.model != nil {
+			followed++
+		}
+	}
+	if followed < 3 {
+		t.Errorf("the model was kept %d times: this test sees nothing", followed)
 	}
 	h.samePass(h.path(1), all)
 	s := d.sessions[d.owners[h.path(1)]]
 	grown := s.state
+	s.read = nil
 	if _, err := d.readArchived(context.Background(), s, true); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(s.state.Encode(), grown.Encode()) {
-		t.Errorf("grown %+v\nread at once %+v", grown, s.state)
+		t.Errorf("followed %+v\nread at once %+v", grown, s.state)
 	}
 }

@@ -178,7 +178,7 @@ func (d *Daemon) store(ctx context.Context, s *session, pointers []transcript.Po
 
 // reload replaces what is in memory of a session by what is stored. Of one that is not, only the state stays.
 func (d *Daemon) reload(ctx context.Context, s *session) error {
-	s.waiting = nil
+	s.waiting, s.read = nil, nil
 	a, err := d.Archive.Last(ctx, s.Key)
 	fresh := &session{state: s.state}
 	switch {

@@ -27,6 +27,7 @@ type session struct {
 	stale        bool   // state and cursor have to be loaded again
 	cursor       transcript.Cursor
 	waiting      *transcript.Segment // before cursor, archived with the next transaction; nil if there is none
+	read         *reading            // nil if it is to be read from its beginning
 
 	offer      watcher.Offer // the last one
 	sourceStat Stat          // last stat of the transcript
@@ -98,7 +99,7 @@ func (d *Daemon) register(ctx context.Context, o watcher.Offer) *session {
 		}
 		s.Session = found
 		s.Key = key
-		s.state.Read = Place{} // the companion depends on the path below the root
+		s.read, s.state.Read = nil, Place{} // the companion depends on the path below the root
 	}
 	d.owners[o.Path] = key
 	return s
@@ -214,20 +215,9 @@ func (d *Daemon) asWritten(s *session) bool {
 	return err == nil && written == s.state.Written
 }
 
-// smallSession is the size in bytes up to which a session is read each time that it settles, which takes some 10 ms.
-const smallSession = 4 << 20
-
-// readDue reports whether the records are to be read: the options changed, or some were not read that lists are to show.
+// readDue reports whether the records are to be read: the options changed, or some were not read while they were archived.
 func (s *session) readDue(d *Daemon) bool {
-	settled := s.state.At.Offset <= smallSession && s.offer.Quiet >= d.Watch.Settle
-	return s.state.Options != d.hash(s) || s.state.At != s.state.Read && (settled || s.lags(d, s.state.Read))
-}
-
-// lags reports whether what was made of the records before a place is to be made again: all of them are read for it, so it waits until the
-// session has grown by a quarter, which is five times its length in all, or until it is quiet.
-func (s *session) lags(d *Daemon, made Place) bool {
-	at := s.state.At
-	return at != made && (at.Generation != made.Generation || at.Offset-made.Offset >= made.Offset/4 || s.offer.Quiet >= d.Watch.RefreshIdle)
+	return s.state.Options != d.hash(s) || s.state.At != s.state.Read
 }
 
 // lacksBeginning reports whether the records were read without those of the session that they continue, and that is archived now.
@@ -236,8 +226,9 @@ func (d *Daemon) lacksBeginning(s *session) bool {
 	return s.state.Joined < 0 && before != nil && before.cursor.Offset > 0
 }
 
-// due reports whether the companion is to be written now (docs/ENGINE.md): when a trigger fires first, then when it lags. It is due at
-// once if it was changed or deleted, or if the options changed. It costs a stat of the companion.
+// due reports whether the companion is to be written now (docs/ENGINE.md): when a trigger fires first, then when it lags by a
+// quarter of the session, five times its length in all. It is due at once if it was changed or deleted, or if the options
+// changed. It costs a stat of the companion.
 func (s *session) due(d *Daemon) bool {
 	switch {
 	case !s.isRead() || s.state.UnknownFormat || s.state.Trigger == "" || s.state.Deferred:
@@ -245,7 +236,9 @@ func (s *session) due(d *Daemon) bool {
 	case s.state.Gone:
 		return s.dueGone(d)
 	}
-	return s.state.Options != d.hash(s) || !d.asWritten(s) || s.lags(d, s.state.Covers)
+	at, made := s.state.At, s.state.Covers
+	lags := at.Generation != made.Generation || at.Offset-made.Offset >= made.Offset/4 || s.offer.Quiet >= d.Watch.RefreshIdle
+	return s.state.Options != d.hash(s) || !d.asWritten(s) || at != made && lags
 }
 
 // dueNow is due for a session that was not just found.
