@@ -118,8 +118,7 @@ func TestOthersChanges(t *testing.T) {
 		"a Windows path":     {`{"hooks":{"PreCompact":[{"hooks":[{"command":"'C:\\\\Program Files\\\\ccd.exe' hook PreCompact --agent codex"}]}]},"k":0}`, `{"k":0}`},
 		"a quote in a path":  {`{"hooks":{"PreCompact":[{"hooks":[{"command":"'/it'\\''s/ccd' hook PreCompact --agent codex"}]}]},"k":0}`, `{"k":0}`},
 		"not ours: words":    {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd tool PreCompact --with codex"}]}]}}`, ""},
-		"not ours: event":    {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd hook SessionStart --agent codex"}]}]}}`, ""},
-		"not ours: agent":    {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd hook PreCompact --agent cursor"}]}]}}`, ""},
+		"not ours: agent":    {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd hook PreCompact --agent nobody"}]}]}}`, ""},
 		"not ours: more":     {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd hook PreCompact --agent codex; echo x"}]}]}}`, ""},
 		"not ours: rules":    {`{"permissions":{"allow":["Bash(ccd archive gc:*)","Bash(ccd restore)","Bash(ccd:*)","Bash(/x/other show:*)","Bash(ccd show *)"],"ask":["Bash(ccd archive gc *-*o*)"]}}`, ""},
 		"a rule": {
