@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ccd/cmd/ccd/internal/account"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
@@ -226,5 +227,22 @@ func TestFileOfSeveralSessions(t *testing.T) {
 	var several *AmbiguousError
 	if !errors.As(err, &several) || len(several.Matches) != 2 {
 		t.Errorf("two files of one end: %v", err)
+	}
+}
+
+// TestChanges: each version of a file in its order, and how it came about.
+func TestChanges(t *testing.T) {
+	const a = "/src/ink/a.go"
+	s := newShelf(t)
+	one := s.put("S", transcript.Main, 1, newStory().write(a, "one\n").edit(a, "one", "two").bash("rm a.go", 0).b.String())
+	l := Library{Place: &account.Place{Archive: s.Archive}}
+	path, all, err := l.Changes(t.Context(), l.Session(t.Context(), one.Key), a)
+	testkit.Must(t, err)
+	got := path
+	for _, c := range all {
+		got += fmt.Sprintf(" %s %q", c.How, c.Text)
+	}
+	if want := a + ` written "one\n" edited "two\n" deleted ""`; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
