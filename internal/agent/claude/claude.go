@@ -245,10 +245,11 @@ func usage(d *transcript.Decoder, r *transcript.Record, message, request transcr
 	if spent != nil {
 		spent.Begun = spent.Out < mostBegun && string(message.Field("stop_reason").Raw) == "null"
 	}
-	d.SetUsage(r, transcript.Usage{
-		ID:      strings.TrimSpace(message.Field("id").Text() + " " + request.Text()),
-		Context: reported.Tokens(counts.In, counts.Out[0], counts.Written, counts.Cached), Side: side, Spent: spent,
-	})
+	held := reported.Tokens(counts.In, counts.Out[0], counts.Written, counts.Cached)
+	if in := reported.Field(counts.In); len(in.Raw) > 0 && !in.Has() { // null; the API allows that of the caches alone
+		held = transcript.NoCount
+	}
+	d.SetUsage(r, transcript.Usage{ID: strings.TrimSpace(message.Field("id").Text() + " " + request.Text()), Context: held, Side: side, Spent: spent})
 }
 
 var counts = transcript.Counts{In: "input_tokens", Cached: "cache_read_input_tokens", Written: "cache_creation_input_tokens", Out: []string{"output_tokens"}}
