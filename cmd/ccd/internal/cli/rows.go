@@ -71,9 +71,8 @@ func LsColumns(now time.Time) []table.Column[status.Session] {
 	last := &columns[3]
 	date := last.Text
 	last.Text = func(s status.Session) string { // who is next says more than when
-		switch state := Condition(s); {
-		case state == status.Working, state == status.Waits, state == status.Deleted, s.Problem() != "":
-			return state
+		if cond := Condition(s); cond == s.Does() && s.State != status.Resting || s.Problem() != "" {
+			return cond
 		}
 		return date(s)
 	}
@@ -101,8 +100,8 @@ func LsColumns(now time.Time) []table.Column[status.Session] {
 
 // Condition returns what is wrong with a session, else why nobody works in it, else who is next.
 func Condition(s status.Session) string {
-	state := s.State
-	if state == status.Resting && s.Lag > 0 { // one at work is always a little ahead of the archive
+	state := s.Does()
+	if s.State == status.Resting && s.Lag > 0 { // one at work is always a little ahead of the archive
 		state = humanize.IBytes(uint64(s.Lag)) + " behind"
 	}
 	return cmp.Or(s.Problem(), s.Apart(), state)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,7 +33,9 @@ func TestReadingAheadEndsWithTheSearch(t *testing.T) {
 	for _, n := range testkit.Sample(t, []int{1, 2, 3, 4, 7, 13}, 2) {
 		var got []int
 		for h, err := range all.Hits(context.Background()) {
-			testkit.Must(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if got = append(got, h.Record); len(got) == n {
 				break
 			}
@@ -66,5 +69,24 @@ func TestPanicsComeToWhoeverAsks(t *testing.T) {
 	one := &reader.Entry{Session: archive.Session{Generations: []archive.Generation{{N: 1, Tip: transcript.Cursor{Offset: 1}}}}}
 	for range (search.Search{Library: &reader.Library{Place: &account.Place{}}, Sessions: []*reader.Entry{one}, Query: search.Query{Words: []string{"ink"}}}).Hits(context.Background()) {
 		t.Error("a hit, or an error")
+	}
+}
+
+// TestSearchIsBounded: a search for a few hits does not read old sessions once it has found some, says how many it left out, and reads
+// all that may have a word until then.
+func TestSearchIsBounded(t *testing.T) {
+	s := newShelf(t)
+	var in []*reader.Entry
+	for i, text := range []string{"soot 1", "inky soot 2", "soot 3", "inky soot 4"} {
+		in = append(in, s.source(s.put("claude-code", strconv.Itoa(i), transcript.Main, 1, strings.Repeat(returned("a", strings.Repeat("ash ", 1000)), 30)+asked(text), 1<<20)))
+	}
+	for _, c := range []struct {
+		word             string
+		most, hits, left int
+	}{{"soot", 5, 4, 0}, {"soot", 1, 1, 3}, {"inky", 1, 1, 2}, {"in", 0, 2, 0}, {"in", 1, 1, 0}, {"coal", 1, 0, 0}} {
+		found, err := search.Search{Library: s.library(), Sessions: in, Query: search.Query{Words: []string{c.word}}, Most: c.most}.Best(context.Background())
+		if n := len(found.All()); err != nil || n != c.hits || found.Left != c.left {
+			t.Errorf("%s: %d hits of %d, %d sessions left, %v; want %d and %d", c.word, n, c.most, found.Left, err, c.hits, c.left)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"path"
 	"strings"
 
-	"ccd/internal/grams"
 	"ccd/internal/transcript"
 )
 
@@ -16,15 +15,6 @@ type pattern []string
 func At(path string) (func(file string) bool, error) {
 	p, err := newPattern(path)
 	return p.matches, err
-}
-
-// Word returns what a text that names a file at the path has: the grams of its last element, none if that is a pattern.
-func Word(path string) grams.Word {
-	last := transcript.Base(strings.TrimRight(path, `/\`))
-	if strings.ContainsAny(last, `*?[`) {
-		return nil
-	}
-	return grams.NewWord([]rune(strings.Map(grams.Fold, last)))
 }
 
 // newPattern parses a path. An absolute one matches itself, a relative one any path that ends with it, and each also matches

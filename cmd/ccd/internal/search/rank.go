@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"slices"
 
 	"ccd/internal/mark"
@@ -21,18 +22,34 @@ func (h Hit) What() string {
 // Ranked collects hits: what people and agents said, then thoughts and summaries, then calls, results and files; of each, first
 // those with the words themselves, then those with parts of longer words. Hits of equal originals are one.
 type Ranked struct {
-	Most  int // how many are wanted; 0: all
+	Most   int     // how many are wanted; 0: all
+	Left   int     // sessions that were not searched, because enough was found
+	Damage []error // what could not be searched
+
 	ranks [6][]*Hit
 	byID  map[mark.ID]*Hit
-	seen  int
 }
 
-// enough is how many times Most hits are looked at before the search ends: among them are those that matter.
-const enough = 40
+// Best searches until it has found the hits that matter most. Damage does not end the search; any other error comes with what was found
+// before it.
+func (s Search) Best(ctx context.Context) (*Ranked, error) {
+	found := &Ranked{Most: s.Most}
+	s.Left = func(sessions int) { found.Left = sessions }
+	for h, err := range s.Hits(ctx) {
+		switch {
+		case damaged(err):
+			found.Damage = append(found.Damage, err)
+		case err != nil:
+			return found, err
+		case !found.Add(h):
+			return found, nil
+		}
+	}
+	return found, nil
+}
 
 // Add adds a hit, and reports whether more are wanted.
 func (r *Ranked) Add(h Hit) (more bool) {
-	r.seen++
 	if first := r.byID[h.ID]; first != nil {
 		first.take(h)
 		return true
@@ -54,7 +71,7 @@ func (r *Ranked) Add(h Hit) (more bool) {
 		}
 		r.byID[h.ID] = &h
 	}
-	return r.Most == 0 || len(r.ranks[0]) < r.Most && r.seen < enough*r.Most
+	return r.Most == 0 || len(r.ranks[0]) < r.Most
 }
 
 // take adds a hit of the same original: an equal one, or the same record in another session. The record is shown in a session

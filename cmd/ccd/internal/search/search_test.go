@@ -38,7 +38,9 @@ func newShelf(t testing.TB) *shelf {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "archive.db")
 	a, err := archive.Open(path, archive.Options{})
-	testkit.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &shelf{a, t, path}
 }
 
@@ -52,7 +54,9 @@ func (s *shelf) put(agent, id string, class transcript.Class, generation int, te
 			Start: transcript.Cursor{Generation: generation, Offset: int64(off)}, Data: []byte(text[off : off+n]),
 			End: transcript.Cursor{Generation: generation, Offset: int64(off + n)},
 		}
-		testkit.Must(s.t, s.Append(context.Background(), one, seg))
+		if err := s.Append(context.Background(), one, seg); err != nil {
+			s.t.Fatal(err)
+		}
 		if off += n; off == len(text) {
 			return one.Key
 		}
@@ -67,7 +71,9 @@ func (s *shelf) library() *reader.Library {
 func (s *shelf) source(k transcript.Key) *reader.Entry {
 	s.t.Helper()
 	one, err := s.Session(context.Background(), k)
-	testkit.Must(s.t, err)
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	return &reader.Entry{Session: one}
 }
 
@@ -124,7 +130,9 @@ func (s *shelf) items(k transcript.Key, class transcript.Class, generation int) 
 	s.t.Helper()
 	one := reader.Reading{Session: transcript.Session{Key: k, Class: class}, Generation: archive.Generation{N: generation, Tip: transcript.Cursor{Offset: math.MaxInt64}}, Archive: s.Archive}
 	for r, err := range one.Records(context.Background()) {
-		testkit.Must(s.t, err)
+		if err != nil {
+			s.t.Fatal(err)
+		}
 		for _, it := range r.Items {
 			if text, _ := transcript.Readable(it.Kind, it.Raw); len(text) > 0 {
 				where := place{r.N, it.Kind.String(), it.Tool, mark.Sum(it.Raw).ID()}
@@ -189,7 +197,9 @@ func TestHitsAreThoseOfAFullDecoding(t *testing.T) {
 		for seed := range uint64(seeds) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			var b bytes.Buffer
-			testkit.Must(t, gen.Write(&b, agent, seed+1, size))
+			if err := gen.Write(&b, agent, seed+1, size); err != nil {
+				t.Fatal(err)
+			}
 			text := b.String()
 			s := newShelf(t)
 			k := s.put(agent, "one", transcript.Main, 1, text, 100_000+rng.IntN(int(size)/3))
@@ -220,7 +230,9 @@ func TestHitsAreThoseOfAFullDecoding(t *testing.T) {
 func TestIDsRestore(t *testing.T) {
 	for _, agent := range []string{gen.Claude, gen.Codex} {
 		var b bytes.Buffer
-		testkit.Must(t, gen.Write(&b, agent, 5, 200_000))
+		if err := gen.Write(&b, agent, 5, 200_000); err != nil {
+			t.Fatal(err)
+		}
 		s := newShelf(t)
 		k := s.put(agent, "one", transcript.Main, 1, b.String(), 50_000)
 		in := s.source(k)
@@ -234,7 +246,9 @@ func TestIDsRestore(t *testing.T) {
 				t.Fatalf("%s: %v", h.ID, err)
 			}
 			var text bytes.Buffer
-			testkit.Must(t, o.Write(context.Background(), &text))
+			if err := o.Write(context.Background(), &text); err != nil {
+				t.Fatal(err)
+			}
 			lines := strings.Split(text.String(), "\n")
 			if h.Line > len(lines) || !strings.Contains(strings.ToLower(lines[h.Line-1]), "return") {
 				t.Errorf("%s: line %d of what restores does not hold the match", h.ID, h.Line)
@@ -310,6 +324,15 @@ func TestWholeWords(t *testing.T) {
 		if len(hits) != 1 || hits[0].Part != part || word == "bill" && hits[0].Line != 2 {
 			t.Errorf("%s: %+v", word, hits)
 		}
+	}
+}
+
+// TestWordsInTheQueueAreAPersons: what a person typed while the agent worked often stands nowhere else.
+func TestWordsInTheQueueAreAPersons(t *testing.T) {
+	s := newShelf(t)
+	k := s.put("claude-code", "one", transcript.Main, 1, line("user", `"before"`)+`{"type":"queue-operation","operation":"enqueue","content":"never the bills"}`+"\n", 1<<20)
+	if hits, _ := s.find(search.Query{Words: []string{"bills"}}, s.source(k)); len(hits) != 1 || hits[0].Kind != transcript.Human || hits[0].Snippet != "never the bills" {
+		t.Errorf("%+v", hits)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
 	"ccd/internal/redact"
-	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -35,13 +34,17 @@ func TestSecretsAreNotFound(t *testing.T) {
 		s.source(s.put("claude-code", "lines/tool-results/x.txt", transcript.Attachment, 1, firstKey+"\n"+beside+"\n", 16)),
 	}
 	rules, err := redact.New(redact.Config{})
-	testkit.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	l := s.library()
 	l.Agents.Redact = rules
 	find := func(q search.Query) (hits []search.Hit) {
 		t.Helper()
 		for h, err := range (search.Search{Library: l, Sessions: in, Query: q}).Hits(context.Background()) {
-			testkit.Must(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			hits = append(hits, h)
 		}
 		return hits

@@ -176,7 +176,8 @@ func retells(it *transcript.Item) bool {
 
 // match matches the text of an item.
 func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok bool) {
-	if !w.within(r.Time) || !w.Retold && retells(it) {
+	said := r.Queue == transcript.Enqueued || it.Kind == transcript.Human || it.Kind == transcript.Text
+	if w.Said && !said || !w.within(r.Time) || !w.Retold && retells(it) {
 		return m, false
 	}
 	if m.text, m.same = transcript.Readable(it.Kind, it.Raw); len(m.text) == 0 {
@@ -258,63 +259,38 @@ func (w *walk) hit(r *transcript.Record, it *transcript.Item, m match, n int) Hi
 	return h
 }
 
-// overlap is how much of a segment of an attachment is searched again with the next one, to find phrases across both, in
-// bytes.
-const overlap = 8 << 10
-
-// attachment searches the file as one item: each term occurs in some segment.
+// attachment searches the file as one item, a large one in parts.
 func (w *walk) attachment(ctx context.Context) error {
-	found := make([]bool, len(w.terms)) // that of each one, and of those in its group
-	h := Hit{
-		Session: w.source.Session.Session, Generation: w.generation.N, Kind: transcript.File,
-		ID: w.generation.Sum.ID(), Time: w.source.Last(), Line: 1,
-	}
-	not := len(w.None) > 0
-	var buf []byte // the end of the last segment and this one
-	lines := 0     // line ends before buf
-	secrets := w.library.Agents.Redact.Session()
+	var part []byte
+	lines := 0 // before the part
 	for seg, err := range w.segments(ctx) {
 		if err != nil {
 			return err
 		}
-		drop := max(0, len(buf)-overlap)
-		lines += bytes.Count(buf[:drop], []byte("\n"))
-		buf = append(buf[:copy(buf, buf[drop:])], seg.Data...)
-		marks := secrets.Marks(buf)
-		w.look(redact.Apply(buf, 0, marks), marks, lines, found, &h)
-		if !not && !slices.Contains(found, false) {
-			break
+		if len(part) > 0 && len(part)+len(seg.Data) > transcript.MaxLine {
+			if w.inPart(part, lines) {
+				return nil
+			}
+			lines, part = lines+bytes.Count(part, []byte("\n")), part[:0]
 		}
+		part = append(part, seg.Data...)
 	}
-	for i, t := range w.terms {
-		if found[i] == t.not {
-			return nil
-		}
-	}
-	w.hits = append(w.hits, h)
+	w.inPart(part, lines)
 	return nil
 }
 
-// look records which terms occur in a part of an attachment without its secrets, and the first match.
-func (w *walk) look(part []byte, marks []redact.Mark, lines int, found []bool, h *Hit) {
-	start, end := -1, -1
-	text := masked(part, marks)
-	for i := range w.terms {
-		if found[i] {
-			continue
-		}
-		s, e := w.terms[i].find(text, 0)
-		if s < 0 {
-			continue
-		}
-		for k, t := range w.terms {
-			found[k] = found[k] || t.group == w.terms[i].group
-		}
-		if !w.terms[i].not && (start < 0 || s < start) {
-			start, end = s, e
-		}
+// inPart adds the hit of a part of an attachment, and reports whether it has one.
+func (w *walk) inPart(part []byte, lines int) bool {
+	marks := w.library.Agents.Redact.Session().Marks(part)
+	text, m := redact.Apply(part, 0, marks), match{}
+	if len(text) == 0 || !m.all(w.terms, masked(text, marks)) {
+		return false
 	}
-	if start >= 0 && h.Snippet == "" {
-		h.Line, h.Snippet = lines+1+bytes.Count(part[:start], []byte("\n")), snippet(part, start, end)
+	h := Hit{
+		Session: w.source.Session.Session, Generation: w.generation.N, Kind: transcript.File, ID: w.generation.Sum.ID(), Time: w.source.Last(),
+		Line: lines + 1 + bytes.Count(text[:m.start], []byte("\n")), Snippet: snippet(text, m.start, m.end), Part: m.part,
 	}
+	h.Before, h.After = around(text, m.start, w.Around)
+	w.hits = append(w.hits, h)
+	return true
 }

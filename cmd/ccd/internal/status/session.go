@@ -115,7 +115,8 @@ func (s Session) Marks() []int { return s.compacted }
 
 // States of a session.
 const (
-	Working = "working" // the agent is at work
+	Working = "working" // the agent wrote something a moment ago
+	Quiet   = "quiet"   // it has not: it thinks, runs something, or has ended
 	Waits   = "waiting" // the agent has answered, the person is next
 	Resting = "idle"    // nothing has happened for a while, or nobody works in it here
 	Deleted = "deleted" // the transcript is gone, the archive has it
@@ -130,14 +131,27 @@ func (s Session) state(now time.Time) string {
 		return Resting
 	case s.Waiting && now.Sub(s.LastAt()) <= waitsWithin:
 		return Waits
-	case now.Sub(s.LastAt()) > liveWithin, now.Sub(s.LastAt()) > thinksWithin && s.Kept.Open == 0:
+	case now.Sub(s.LastAt()) > liveWithin:
 		return Resting
+	case now.Sub(s.LastAt()) > writesWithin:
+		return Quiet
 	}
 	return Working
 }
 
-// thinksWithin is how long an agent that runs nothing counts as working: one that has ended says so no more than one that thinks.
-const thinksWithin = 2 * time.Minute
+// Active reports whether the agent or the person may go on with the session at any moment.
+func (s Session) Active() bool { return s.State == Working || s.State == Quiet || s.State == Waits }
+
+// Does is the state in words.
+func (s Session) Does() string {
+	if s.State == Quiet {
+		return "quiet for " + words.Age(s.LastAt())
+	}
+	return s.State
+}
+
+// writesWithin is how often an agent that works usually writes. That it has ended, no transcript says.
+const writesWithin = time.Minute
 
 // waitsWithin is how long a session counts as waiting for its person: as long as a meal.
 const waitsWithin = time.Hour
@@ -152,7 +166,7 @@ func (s Session) attention() string {
 		return "its stored state is damaged"
 	case s.Lost != nil:
 		return "bytes of it are lost"
-	case (state == Working || state == Waits) && s.Pressure >= nearlyFull && !s.Assumed:
+	case s.Active() && s.Pressure >= nearlyFull && !s.Assumed:
 		return fmt.Sprintf("context %.0f%% full", 100*s.Pressure)
 	case state == Waits:
 		return "waiting for you for " + words.Age(s.LastAt())

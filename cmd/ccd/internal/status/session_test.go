@@ -38,18 +38,18 @@ func TestNobodyWaitsInACopy(t *testing.T) {
 	}
 }
 
-// TestAQuietAgentIsAtRest: an agent that runs nothing counts as working for two minutes, one that runs a command for ten.
-func TestAQuietAgentIsAtRest(t *testing.T) {
+// TestAQuietAgentMayHaveEnded: an agent counts as working for a minute; then it is said to be quiet, for ten minutes.
+func TestAQuietAgentMayHaveEnded(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
 		quiet time.Duration
-		open  int
 		want  string
-	}{{time.Minute, 0, Working}, {3 * time.Minute, 0, Resting}, {3 * time.Minute, 1, Working}, {11 * time.Minute, 1, Resting}} {
+	}{{time.Minute, "working"}, {3 * time.Minute, "quiet for 3m"}, {11 * time.Minute, "idle"}} {
 		e := &reader.Entry{}
-		e.Root, e.Kept.Last, e.Kept.Records, e.Kept.Open = "/h", now.Add(-c.quiet), 4, c.open
-		if got := (Session{Present: true, Entry: e}).state(now); got != c.want {
-			t.Errorf("quiet for %s with %d open calls: %s, want %s", c.quiet, c.open, got, c.want)
+		e.Root, e.Kept.Last, e.Kept.Records = "/h", now.Add(-c.quiet), 4
+		one := Session{Present: true, Entry: e}
+		if one.State = one.state(now); one.Does() != c.want {
+			t.Errorf("after %s: %s, want %s", c.quiet, one.Does(), c.want)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 		switch s.State {
 		case status.Waits:
 			active[0] = append(active[0], s)
-		case status.Working:
+		case status.Working, status.Quiet:
 			active[1] = append(active[1], s)
 		}
 	}

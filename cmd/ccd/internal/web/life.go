@@ -36,7 +36,7 @@ type head struct {
 func (r *request) head(tab string) head {
 	now := time.Now()
 	h := head{Session: newRow(status.Of(r.entry), now), Tab: tab, Parent: r.entry.Parent}
-	h.Still = (h.Session.State == status.Working || h.Session.State == status.Waits) && r.still()
+	h.Still = h.Session.Active() && r.still()
 	for _, e := range r.library.Sessions {
 		if e.Agent == r.entry.Agent && e.Parent == r.entry.ID && e.Class == transcript.SubAgent && len(h.Kids) < maxChoices {
 			h.Kids = append(h.Kids, newRow(status.Of(e), now))
@@ -128,7 +128,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	case at == 0:
 		from, n = to, -perLife
 	}
-	plain, live := at == 0 && to == 0, d.Session.State == status.Working || d.Session.State == status.Waits
+	plain, live := at == 0 && to == 0, d.Session.Active()
 	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
 		d.Records = one.Records
 		d.Chart = newChart(one, r.entry.Kept.Window)

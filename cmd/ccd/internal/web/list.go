@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/status"
@@ -224,24 +223,16 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	found := search.Ranked{Most: min(mostMore, r.number("hits", mostHits))}
-	for h, err := range (search.Search{Library: r.library, Sessions: f.sources(r.library.Sessions), Query: q}).Hits(ctx) {
-		if errors.Is(err, context.DeadlineExceeded) {
-			out.Late = true
-			break
-		}
-		if err != nil {
-			if out.Error = err.Error(); errors.As(err, new(*archive.DamageError)) { // the search continues behind it
-				continue
-			}
-			break
-		}
-		if !found.Add(h) {
-			break
-		}
+	one := search.Search{Library: r.library, Sessions: f.sources(r.library.Sessions), Query: q, Most: min(mostMore, r.number("hits", mostHits))}
+	found, err := one.Best(ctx)
+	if out.Late = errors.Is(err, context.DeadlineExceeded); err != nil && !out.Late {
+		out.Error = err.Error()
+	}
+	for _, err := range found.Damage {
+		out.Error = err.Error()
 	}
 	all := found.All()
-	if more := min(mostMore, 4*found.Most); len(all) == found.Most && more > found.Most {
+	if more := min(mostMore, 4*found.Most); (len(all) == found.Most || found.Left > 0) && more > found.Most {
 		address := r.URL.Query()
 		address.Set("hits", strconv.Itoa(more))
 		out.More, out.Wider = more, "/?"+address.Encode()

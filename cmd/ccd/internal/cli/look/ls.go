@@ -40,7 +40,7 @@ null), pinned, tags, name ("" if it has none; see ccd help label), waiting
 (the agent spoke last and waits for the person), compactions (by the agent),
 curve (tokens in the context, the highest of each curve_step records; [] if
 the model reports none), machine (that has it, if it is another one), state
-(working, waiting, idle, deleted), attention (why it needs attention, "" if it
+(working, quiet, waiting, idle, deleted), attention (why it needs attention, "" if it
 does not)`
 
 type lsFlags struct {
@@ -62,10 +62,11 @@ func (a *app) lsCommand() *cobra.Command {
 		Use: "ls", GroupID: cli.Everyday, Short: "list the sessions",
 		Long: `Lists the sessions, pinned ones (*) first, then newest first. TITLE is the
 name from ccd label, else the agent's own title, else the first request. LAST
-is when it last grew, or who is next: working (the agent), waiting (you); or
-deleted (the transcript, which ccd still has). CONTEXT is the share of the
-agent's window that is full, by the model's last report, else by an estimate
-("~"). COMPACTED is how often the agent compacted it.
+is when it last grew, or who is next: working (the agent), waiting (you), or
+"quiet for 3m" (the agent thinks, runs something, or has ended); or deleted
+(the transcript, which ccd still has). CONTEXT is the share of the agent's
+window that is full, by the model's last report, else by an estimate ("~").
+COMPACTED is how often the agent compacted it.
 
 On a terminal, ls shows one screen; the title is cut, and columns that do not
 fit are left out: STATE first, then TOKENS, COMPACTED, PROJECT, LAST. In a

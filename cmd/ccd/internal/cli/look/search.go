@@ -53,6 +53,7 @@ type hitOutput struct {
 	After      []string   `json:"after,omitempty"`
 	Machine    string     `json:"machine,omitempty"`
 	Pulled     *time.Time `json:"pulled,omitempty"`
+	Left       int        `json:"sessions_not_searched,omitempty"`
 }
 
 // searchLimit is the default of --limit: about as many hits as fit into one tool's answer.
@@ -82,7 +83,8 @@ match, in what restore prints), kind, tool ("" if none), id, time, snippet
 taken_back (by the person), copies (how many forks have the same record),
 equal (how many more equal originals), before and after (lines, with
 --context), machine and pulled (when its copy was
-last read), if it is another machine's (--everywhere, --machine)`,
+last read), if it is another machine's (--everywhere, --machine),
+sessions_not_searched (if --limit ended the search, how many more may have hits)`,
 		Example: `  ccd search overflow cents
       items with both words
   ccd search "exit status 2" --tool Bash
@@ -141,7 +143,7 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 		return err
 	}
 	p := a.hitPrinter(l, q, f.limit)
-	p.said, p.all = f.said, f.all
+	p.all = f.all
 	if !f.all && f.session == "" {
 		p.copies = copiesOf(l)
 	}
@@ -193,26 +195,18 @@ func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched in
 func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []*reader.Entry) (more bool, err error) {
 	show, wipe := p.Progress("searching:")
 	defer wipe()
-	var found search.Ranked
+	one := search.Search{Library: l, Sessions: in, Query: p.query, Progress: show, Wanted: func(h search.Hit) bool {
+		return (h.Record == 0 || h.Record > p.copies[h.Session.Key]) && (!p.query.Said || h.Said())
+	}}
 	if p.limit > 0 {
-		found.Most = p.limit - p.hits
+		one.Most = p.limit - p.hits
 	}
-	for h, err := range (search.Search{Library: l, Sessions: in, Query: p.query, Progress: show}).Hits(ctx) {
-		if errors.As(err, new(*archive.DamageError)) {
-			l.Damage = append(l.Damage, err)
-			continue
-		}
-		if err != nil {
-			return false, err
-		}
-		if h.Record > 0 && h.Record <= p.copies[h.Session.Key] || p.said && !h.Said() {
-			continue
-		}
-		if !found.Add(h) {
-			break
-		}
-	}
+	found, err := one.Best(ctx)
 	wipe()
+	l.Damage = append(l.Damage, found.Damage...)
+	if p.left += found.Left; err != nil {
+		return false, err
+	}
 	all := found.All()
 	if rest := slices.IndexFunc(all, func(h *search.Hit) bool { return !h.Said() }); rest > 0 && p.width > 0 && !p.JSON && !p.all {
 		all, p.rest = all[:rest], len(all)-rest
@@ -237,6 +231,8 @@ func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f sear
 	switch {
 	case p.rest > 0:
 		a.Say("\nmore hits, in thoughts, calls and results: ccd search --all%s", asTyped(args))
+	case p.left > 0:
+		a.Say("%s not searched: --limit %d searches more, --limit 0 all", words.Count(p.left, "more session"), f.limit*4)
 	case p.hits > 0 && p.hits == f.limit:
 		a.Say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", words.Count(p.hits, "hit"), f.limit*4)
 	case p.hits > 0, a.Damaged:
@@ -309,7 +305,7 @@ var looksRegexp = lazy.Regexp(`\\[dDwWsSbB.]|[.)\]][*+]|\w\|\w|\[[^\]]+-[^\]]+\]
 
 // query makes the query of the command line.
 func (f searchFlags) query(args []string, now time.Time) (q search.Query, err error) {
-	q.Tool, q.Path, q.Retold = f.tool, f.path, f.all
+	q.Tool, q.Path, q.Said, q.Retold = f.tool, f.path, f.said, f.all
 	if f.limit < 0 || f.context < 0 {
 		return q, errors.New("--limit and --context must be 0 or more")
 	}
@@ -375,9 +371,9 @@ type hitPrinter struct {
 	colour   bool
 	last     transcript.Key         // session of the previous hit
 	place    string                 // machine of the previous hit
-	said     bool                   // print only what people and agents said
 	all      bool                   // print on a terminal what was not said too, if something was
 	rest     int                    // hits not printed for that
+	left     int                    // sessions that were not searched, because enough was found
 	below    bool                   // the previous hit was not said
 	copies   map[transcript.Key]int // records at the start of a copy by ccd, which the search finds in its original
 	hits     int
@@ -477,6 +473,6 @@ func (p *hitPrinter) marked(snippet string) string {
 // object is a hit as JSON has it.
 func (p *hitPrinter) object(h *search.Hit) hitOutput {
 	return hitOutput{
-		h.Session.Agent, mark.Name(h.Session.Name()), h.Generation, h.Record, h.Line, h.What(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, h.Back, h.Copies, h.Equal, h.Before, h.After, p.library.Machine, words.Known(p.library.Pulled),
+		h.Session.Agent, mark.Name(h.Session.Name()), h.Generation, h.Record, h.Line, h.What(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, h.Back, h.Copies, h.Equal, h.Before, h.After, p.library.Machine, words.Known(p.library.Pulled), p.left,
 	}
 }

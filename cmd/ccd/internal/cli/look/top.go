@@ -31,7 +31,8 @@ func (a *app) topCommand() *cobra.Command {
 		Use: "top", GroupID: cli.Everyday, Short: "watch the sessions live",
 		Long: `Lists the sessions and updates the list every 2 seconds: the ones that need
 attention first, marked with "!", then the newest. STATE says who is next
-(working: the agent; waiting: you). CONTEXT is the share of the agent's
+(working: the agent; waiting: you), or for how long the agent was quiet: it
+thinks, runs something, or has ended. CONTEXT is the share of the agent's
 context window that is in use. HISTORY is the context over the session; ` + "`|`" + ` is
 where the agent compacted it.
 
@@ -108,9 +109,9 @@ func (f *topFeed) rows(ctx context.Context) (status.Report, []status.Session, er
 // rank is the order of the list: what needs attention, then what is live, then the rest.
 func rank(s status.Session) int {
 	switch {
-	case s.Attention != "" && (s.State == status.Working || s.State == status.Waits):
+	case s.Attention != "" && s.Active():
 		return 0
-	case s.State == status.Working || s.State == status.Waits:
+	case s.Active():
 		return 1
 	}
 	return 2
@@ -168,7 +169,7 @@ func (f *topFeed) columns(now time.Time) []table.Column[status.Session] {
 			if s.Damaged() {
 				return "damaged"
 			}
-			return s.State
+			return s.Does()
 		},
 		Tone: func(s status.Session) table.Tone {
 			switch {
