@@ -215,9 +215,9 @@ func (d *Daemon) asWritten(s *session) bool {
 	return err == nil && written == s.state.Written
 }
 
-// readDue reports whether the records are to be read: the options changed, or some were not read while they were archived.
+// readDue reports whether the records are to be read: the options or what is counted changed, or some were not read while they were archived.
 func (s *session) readDue(d *Daemon) bool {
-	return s.state.Options != d.hash(s) || s.state.At != s.state.Read
+	return s.state.Options != d.hash(s) || !s.state.Counted() || s.state.At != s.state.Read
 }
 
 // lacksBeginning reports whether the records were read without those of the session that they continue, and that is archived now.

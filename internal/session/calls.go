@@ -1,7 +1,9 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,20 +15,15 @@ import (
 
 // addCall takes a tool call. Its effects count when its result proves them.
 func (s *Session) addCall(ref Ref, it *transcript.Item) {
-	a := it.Understand()
-	a.Resolve(s.status.Cwd)
-	c := &Call{
-		At: ref, Tool: clip(it.Tool, 200), Op: a.Op, Command: clip(a.Command, maxCommand), Dir: clip(a.Dir, maxPath), Query: clip(a.Query, maxCommand),
-		Lines: a.Lines, Stdin: a.Stdin, Index: -1,
-	}
-	if a.Op == transcript.Command && !a.Stdin && len(a.Command) <= maxTries {
-		c.understand(a.Command)
-	}
+	one := s.pairs.now
+	a := one.action
+	c := callOf(&a)
+	c.At, c.Tool, c.Index = ref, one.tool, -1
 	if it.Client().NoResults {
 		c.State = Unrecorded
 	}
 	s.Calls = append(s.Calls, c)
-	one := &pending{call: c, action: a}
+	one.call = c
 	if !it.Side {
 		c.Index = s.push(Event{Kind: Did, Ref: ref, Call: c})
 		s.tried(c, &a, nil)
@@ -34,7 +31,16 @@ func (s *Session) addCall(ref Ref, it *transcript.Item) {
 			s.Plan.take(c.Index, &a)
 		}
 	}
-	s.keepCall(it.Call, one)
+}
+
+func callOf(a *transcript.Action) *Call {
+	c := &Call{
+		Op: a.Op, Command: clip(a.Command, maxCommand), Dir: clip(a.Dir, maxPath), Query: clip(a.Query, maxCommand), Lines: a.Lines, Stdin: a.Stdin,
+	}
+	if a.Op == transcript.Command && !a.Stdin && len(a.Command) <= maxTries {
+		c.understand(a.Command)
+	}
+	return c
 }
 
 // understand reads what a command line aims at, and whether its status may be another command's.
@@ -53,65 +59,130 @@ func (c *Call) understand(line string) {
 	c.LookUp, c.Goal = len(goals) == 0, clip(strings.Join(goals, ", "), maxCommand)
 }
 
-func (s *Session) keepCall(id string, one *pending) {
+// pairs pairs results with their calls.
+type pairs struct {
+	open map[string]*pending // calls without a result, by call ID
+	now  *pending            // the call that the newest item is, or that it is the result or an answer of; nil if there is none
+}
+
+// pending is a call that has no result, or the one whose result the newest item is.
+type pending struct {
+	call        *Call // nil in a Tracker
+	action      transcript.Action
+	tool        string
+	plus, minus int64    // lines
+	next        *pending // with the same ID
+
+	outcome transcript.Outcome // of its newest result
+	failed  bool
+	commits []Commit // that git printed in it
+}
+
+func (p *pairs) keep(id string, one *pending) {
 	if id == "" {
 		return
 	}
-	if first := s.pending[id]; first != nil { // their results come in this order
+	if first := p.open[id]; first != nil { // their results come in this order
 		for first.next != nil {
 			first = first.next
 		}
 		first.next = one
 		return
 	}
-	if len(s.order) >= maxPending {
-		delete(s.pending, s.order[0])
-		s.order = s.order[1:]
+	if len(p.open) >= maxPending { // such a session has no results
+		clear(p.open)
 	}
-	s.pending[strings.Clone(id)] = one
-	s.order = append(s.order, strings.Clone(id))
+	p.open[strings.Clone(id)] = one
 }
 
-func (s *Session) forgetCall(id string) {
-	if p := s.pending[id]; p != nil && p.next != nil {
-		s.pending[id] = p.next
-		return
+func (p *pairs) forget(id string) {
+	if one := p.open[id]; one != nil && one.next != nil {
+		p.open[id] = one.next
+	} else {
+		delete(p.open, id)
 	}
-	delete(s.pending, id)
-	if i := slices.Index(s.order, id); i >= 0 {
-		s.order = slices.Delete(s.order, i, i+1)
+}
+
+// pair takes an item of a call. The effects of a call count when its result proves them.
+func (t *Tracker) pair(r *transcript.Record, it *transcript.Item) {
+	t.pairs.now = nil
+	switch {
+	case it.Kind == transcript.Call:
+		p := &pending{action: it.Understand(), tool: clip(it.Tool, 200)}
+		p.action.Resolve(t.status.Cwd)
+		if slices.ContainsFunc(p.action.Files, alters) {
+			p.plus, p.minus = lineCounts(patchOf(it.Client(), it.Tool, it.Raw))
+		}
+		t.pairs.now = p
+		t.pairs.keep(it.Call, p)
+	case it.Call == "":
+	case it.Kind == transcript.Result:
+		p := t.pairs.open[it.Call]
+		if t.pairs.now = p; p == nil {
+			return
+		}
+		if explains := p.call != nil || p.counts(it); explains {
+			p.explain(it)
+			t.changes(r, it, p)
+		}
+		if !p.outcome.Running && !p.outcome.Rejected { // a reason may follow
+			t.pairs.forget(it.Call)
+		}
+	case it.Kind == transcript.Human && !it.Side:
+		t.pairs.now = t.pairs.open[it.Call]
+		t.pairs.forget(it.Call)
 	}
+}
+
+// counts reports whether a result may prove what a sum counts: to explain all results takes as long as to archive them.
+func (p *pending) counts(it *transcript.Item) bool {
+	prints := p.action.Op == transcript.Command && (bytes.Contains(it.Raw, []byte("n[")) || bytes.Contains(it.Raw, []byte(`"[`)))
+	return prints || slices.ContainsFunc(p.action.Files, alters)
+}
+
+// explain takes what the newest result says.
+func (p *pending) explain(it *transcript.Item) {
+	op := p.action.Op
+	out := it.Explain(cmp.Or(it.Tool, p.tool), op)
+	if it.Refused {
+		out.Rejected, out.Faked = true, false
+	}
+	p.failed = out.Failed || out.HasExit && out.Exit != 0 || !out.HasExit && !out.Running && own[op] && saysFailed(out.Text)
+	p.outcome = out
+}
+
+// changed yields the files that the newest result proves to be changed or read, with their indexes in the call's.
+func (p *pending) changed() iter.Seq2[int, transcript.FileChange] {
+	seen := p.outcome
+	seen.Failed = p.failed
+	return p.action.Changes(&seen)
+}
+
+// alters reports whether a change of a file is one, and known.
+func alters(f transcript.FileChange) bool {
+	return f.Op != transcript.Other && f.Op != transcript.Read && f.Path != ""
 }
 
 // Shown notes that the agent has the result of a call in its context, although the transcript does not have it yet.
 func (s *Session) Shown(call string) {
-	if p := s.pending[call]; p != nil {
+	if p := s.pairs.open[call]; p != nil {
 		p.call.Shown = true
 	}
 }
 
 // addResult pairs a result with its call and applies what it proves.
 func (s *Session) addResult(ref Ref, it *transcript.Item) {
-	p := s.pending[it.Call]
-	if p == nil || it.Call == "" {
+	p := s.pairs.now
+	if p == nil {
 		return
 	}
-	c, a := p.call, &p.action
-	tool := it.Tool
-	if tool == "" {
-		tool = c.Tool
-	}
-	out := it.Explain(tool, c.Op)
-	if it.Refused {
-		out.Rejected, out.Faked = true, false
-	}
+	c, a, out, failed := p.call, &p.action, &p.outcome, p.failed
 	c.Result = ref
 	c.HasExit, c.Exit = out.HasExit, out.Exit
 	c.Silent, c.Aborted = c.Silent && !out.Each, out.Stopped
 	if out.AgentID != "" {
 		c.Agent = clip(out.AgentID, 200)
 	}
-	failed := out.Failed || out.HasExit && out.Exit != 0 || !out.HasExit && !out.Running && own[c.Op] && saysFailed(out.Text)
 	switch {
 	case out.Rejected:
 		c.State = Refused
@@ -130,18 +201,15 @@ func (s *Session) addResult(ref Ref, it *transcript.Item) {
 	default:
 		c.State = Done
 	}
-	if !out.Running && !out.Rejected { // a reason may follow
-		s.forgetCall(it.Call)
-	}
 	if a.Stdin {
-		s.endJob(a, c, &out)
+		s.endJob(a, c, out)
 	}
-	s.change(p, &out, failed)
+	s.change(p, out)
 	if c.Index >= 0 && c.Op == transcript.Plan {
-		s.Plan.end(c, a, &out)
+		s.Plan.end(c, a, out)
 	}
 	if c.Op == transcript.Command && c.State != Refused {
-		s.committed(c, out.Text)
+		s.commit(p, out.Text)
 	}
 }
 
@@ -186,10 +254,8 @@ func hides(line string, parts []transcript.Simple, ok bool) bool {
 }
 
 // change applies what a call did to files, as far as the outcome proves it.
-func (s *Session) change(p *pending, out *transcript.Outcome, failed bool) {
+func (s *Session) change(p *pending, out *transcript.Outcome) {
 	c, a := p.call, &p.action
-	seen := *out
-	seen.Failed = failed
 	i := c.Index
 	if i < 0 {
 		i = int32(len(s.Events) - 1) // of an inline sub-agent: the event that started it, or a later one
@@ -199,7 +265,7 @@ func (s *Session) change(p *pending, out *transcript.Outcome, failed bool) {
 	}
 	done := map[int]bool{}
 	c.Files = nil
-	for n, f := range a.Changes(&seen) {
+	for n, f := range p.changed() {
 		done[n] = true
 		c.Files = append(c.Files, s.changed(i, n, &f, out.Created))
 	}

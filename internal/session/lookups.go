@@ -229,13 +229,30 @@ var CommitLine = regexp.MustCompile(`(?m)^\[(detached HEAD|[^\s\]]+)(?: \(root-c
 // pushedLine is what `git push` prints when the remote took something or had all of it.
 var pushedLine = regexp.MustCompile(`(?m)^(?:To \S+|Everything up-to-date$)`)
 
-// committed takes the commits and pushes that git printed.
-func (s *Session) committed(c *Call, out string) {
-	pushes := strings.Contains(c.Command, "push")
-	if !pushes && !strings.HasPrefix(out, "[") && !strings.Contains(out, "\n[") {
-		return
+// committed returns the commits that git printed in the newest result of a call.
+func (t *Tracker) committed(p *pending) (all []Commit) {
+	out := p.outcome.Text
+	if p.action.Op != transcript.Command || p.outcome.Rejected || !strings.HasPrefix(out, "[") && !strings.Contains(out, "\n[") {
+		return nil
 	}
-	if !s.commits(c) {
+	found := CommitLine.FindAllStringSubmatch(out, -1)
+	if len(found) == 0 || !t.commits(callOf(&p.action)) {
+		return nil
+	}
+	for _, m := range found {
+		one := Commit{Branch: clip(m[1], 200), Hash: clip(m[2], 40), Subject: clip(m[3], 300), Pushed: -1}
+		if one.Branch == "detached HEAD" {
+			one.Branch = ""
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// commit takes the commits and pushes that git printed.
+func (s *Session) commit(p *pending, out string) {
+	c, pushes := p.call, strings.Contains(p.call.Command, "push")
+	if len(p.commits) == 0 && !(pushes && s.commits(c)) {
 		return
 	}
 	at := c.Index
@@ -245,11 +262,8 @@ func (s *Session) committed(c *Call, out string) {
 	if at < 0 { // all of the file is a sub-agent's
 		return
 	}
-	for _, m := range CommitLine.FindAllStringSubmatch(out, -1) {
-		one := Commit{Event: at, Branch: clip(m[1], 200), Hash: clip(m[2], 40), Subject: clip(m[3], 300), Pushed: -1}
-		if one.Branch == "detached HEAD" {
-			one.Branch = ""
-		}
+	for _, one := range p.commits {
+		one.Event = at
 		s.Commits = append(s.Commits, one)
 	}
 	if !pushes || !pushedLine.MatchString(out) || strings.Contains(out, "[rejected]") || strings.Contains(out, "error: failed to push") {
@@ -263,8 +277,8 @@ func (s *Session) committed(c *Call, out string) {
 }
 
 // commits reports whether a command may commit or push in the session's repository: git does, or a program that is no look-up.
-func (s *Session) commits(c *Call) bool {
-	if dir := transcript.NormalizeRun(c.Dir, c.Command).Dir; s.root != "" && transcript.IsAbs(dir) && !transcript.Inside(dir, s.root) && !transcript.Inside(s.root, dir) {
+func (t *Tracker) commits(c *Call) bool {
+	if dir := transcript.NormalizeRun(c.Dir, c.Command).Dir; t.root != "" && transcript.IsAbs(dir) && !transcript.Inside(dir, t.root) && !transcript.Inside(t.root, dir) {
 		return false
 	}
 	all := Git(c.Command)

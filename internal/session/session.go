@@ -42,9 +42,7 @@ type Session struct {
 	marks   map[int32][]redact.Mark // secrets of a record
 	secrets map[string]int          // different secrets by kind
 
-	pending map[string]*pending // calls without a result, by call ID
-	order   []string            // of pending, oldest first
-	jobs    map[string]int32    // calls that run in the background, by job
+	jobs    map[string]int32 // calls that run in the background, by job
 	byPath  map[string]*File
 	waiting transcript.Waiting[Ref] // messages that are not known to have reached the agent
 	command Ref                     // of Tracker.command
@@ -221,12 +219,6 @@ type record struct {
 	used  int64 // tokens in the agent's context after it, as last reported; 0 if unknown
 }
 
-type pending struct {
-	call   *Call
-	action transcript.Action
-	next   *pending // with the same ID
-}
-
 // Limits of what is kept.
 const (
 	maxCommand = 600  // bytes of a command
@@ -244,7 +236,7 @@ func New(o limits.Options, s transcript.Session) *Session {
 	return &Session{
 		Tracker: NewTracker(o, s), client: &transcript.Client{},
 		Items: []Item{{Ask: -1}}, retold: -1,
-		marks: map[int32][]redact.Mark{}, secrets: map[string]int{}, pending: map[string]*pending{}, jobs: map[string]int32{},
+		marks: map[int32][]redact.Mark{}, secrets: map[string]int{}, jobs: map[string]int32{},
 		byPath: map[string]*File{}, Plan: Plan{Event: -1},
 	}
 }
@@ -471,9 +463,8 @@ func (s *Session) open(ref Ref, command bool) {
 
 // addWords takes a person's answer to a call, or their reason for refusing it.
 func (s *Session) addWords(ref Ref, it *transcript.Item) {
-	p := s.pending[it.Call]
 	e := Event{Kind: Answer, Ref: ref}
-	if p != nil {
+	if p := s.pairs.now; p != nil {
 		e.Call = p.call
 		if p.call.Op != transcript.Ask || it.Failed { // a failed question or plan is one that the person refused
 			e.Kind = Reason
@@ -482,7 +473,6 @@ func (s *Session) addWords(ref Ref, it *transcript.Item) {
 			p.call.State = Done
 		}
 		p.call.Words = ref
-		s.forgetCall(it.Call)
 	}
 	s.push(e)
 }

@@ -152,11 +152,14 @@ func WithoutReminders(text string) string {
 // Patch returns the change that a call makes as - and + lines, a new file as its content, or a patch as written; "" for
 // other calls.
 func (t *Source) Patch(c *Call) (text string, whole bool) {
-	raw := t.Raw(c.At)
-	content, steps, ok := transcript.Edits(raw)
+	return patchOf(t.s.client, c.Tool, t.Raw(c.At))
+}
+
+func patchOf(client *transcript.Client, tool string, input []byte) (text string, whole bool) {
+	content, steps, ok := transcript.Edits(input)
 	switch {
 	case !ok:
-		return patchLines(t.s.client.Patch(c.Tool, raw)), false
+		return patchLines(client.Patch(tool, input)), false
 	case steps == nil:
 		return content, true
 	}
@@ -165,6 +168,15 @@ func (t *Source) Patch(c *Call) (text string, whole bool) {
 		b.WriteString(lineDiff(step.Old, step.New))
 	}
 	return strings.TrimSuffix(b.String(), "\n"), false
+}
+
+// lineCounts counts the lines that a change adds and removes.
+func lineCounts(text string, whole bool) (plus, minus int64) {
+	if whole {
+		return int64(len(splitLines(text))), 0
+	}
+	text = "\n" + text
+	return int64(strings.Count(text, "\n+")), int64(strings.Count(text, "\n-"))
 }
 
 // ID returns the ID of an item's original and keeps its pointer.

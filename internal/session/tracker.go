@@ -29,6 +29,8 @@ type Tracker struct {
 	gauge   gauge
 	curve   Curve
 	script  script
+	deeds   deeds
+	pairs   pairs
 	calibration
 
 	// Hide leaves out the secrets of a text that is kept. It is nil if the records leave out theirs.
@@ -39,7 +41,8 @@ type Tracker struct {
 func NewTracker(o limits.Options, s transcript.Session) *Tracker {
 	return &Tracker{
 		o: o, session: s, status: Status{Known: Known{Parent: s.Parent}}, gauge: newGauge(o),
-		held: held{last: make([]int64, max(1, o.RecentMessages))},
+		held:  held{last: make([]int64, max(1, o.RecentMessages))},
+		deeds: deeds{list: []byte{deedsForm}, names: map[string]int64{}}, pairs: pairs{open: map[string]*pending{}},
 	}
 }
 
@@ -75,7 +78,9 @@ func (t *Tracker) begin(r *transcript.Record) {
 	}
 	st.Grasp.Add(r)
 	t.notes(r)
+	t.deeds.own = !r.Copied && r.Span.Off >= 0 && r.N > st.Resumed.Records
 	if r.Boundary != nil {
+		t.did(t.happened(Compacted, r))
 		t.held.cut(st.Records-1, r.Boundary)
 		t.gauge.cut(r.Boundary)
 		t.calibration.cut()
@@ -179,13 +184,16 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 	if it.Opaque {
 		t.status.Opaque++
 	}
+	if !it.Copy {
+		t.pair(r, it)
+	}
 	if it.Inner { // it is not in the context
 		return chars, ""
 	}
 	t.held.add(it, chars)
 	t.calibration.count(it, chars)
 	if !it.Side {
-		t.status.Waiting, t.status.Open = t.waits(it), t.opens(it)
+		t.status.Waiting = t.waits(it)
 	}
 	if it.Copy { // it is in the context, and all it says was taken before
 		return chars, ""
@@ -198,12 +206,13 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 	switch it.Kind {
 	case transcript.Human:
 		said, _ = it.Said()
-		switch {
-		case it.Call != "":
-		case it.ToClient():
-			t.command = said
-		default:
-			t.ask(said)
+		if it.Call == "" {
+			local := it.ToClient()
+			if t.requests(r, local); local {
+				t.command = said
+			} else {
+				t.ask(said)
+			}
 		}
 		t.script.add(said)
 	case transcript.Text:
@@ -217,6 +226,9 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 		t.ask(string(transcript.Original(transcript.Text, it.Raw))) // a sub-agent's task is what it was given
 	case transcript.Call, transcript.Summary:
 	case transcript.Image:
+		if it.Given {
+			t.requests(r, false)
+		}
 		if !it.Given || r.Typed() {
 			return chars, ""
 		}
@@ -231,6 +243,7 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 // end measures the context after a record.
 func (t *Tracker) end(r *transcript.Record) {
 	t.refuse(r)
+	t.replied(r)
 	t.held.name(r.UUID, t.status.Records-1)
 	t.gauge.take(t.o, r, t.held.chars)
 	if u := r.Usage; u != nil && !u.Side && u.Context == t.gauge.reported {
@@ -260,6 +273,7 @@ func (t *Tracker) decide(it *transcript.Item) {
 			t.ask(t.command)
 		}
 		t.taken, t.command = true, ""
+		t.did(t.deeds.command)
 	case transcript.Begins(string(transcript.Original(transcript.Text, it.Raw)), it.Client().Local):
 		t.command = ""
 	}
@@ -271,19 +285,6 @@ func (t *Tracker) ask(text string) {
 		t.first, t.again = t.status.Records, false
 		t.status.Ask = clip(strings.Join(strings.Fields(clip(t.hidden(text), 8*maxAsk)), " "), maxAsk)
 	}
-}
-
-// opens returns how many calls have no result after an item.
-func (t *Tracker) opens(it *transcript.Item) int {
-	switch it.Kind {
-	case transcript.Call:
-		return t.status.Open + 1
-	case transcript.Result:
-		return max(0, t.status.Open-1)
-	case transcript.Human:
-		return 0
-	}
-	return t.status.Open
 }
 
 // waits reports whether the agent waits for the person after an item: it spoke last, was interrupted, or a question or a plan has
@@ -350,8 +351,8 @@ type Known struct {
 	Ask             string             // the beginning of the first request that reached the agent, on one line; "" if there is none
 	Resumed         transcript.Resumed // the session that ccd copied it from, zero if it is no copy
 	Waiting         bool               // for the person: the agent spoke last, was interrupted, or asked something
-	Open            int                // calls of the agent that have no result yet
 	Origin          string             // ID of the session that this one is a fork of
+	Deeds           []byte             // what sums count of it, see Did
 }
 
 // Status is what is known of a session as a whole.
@@ -381,7 +382,7 @@ func (t *Tracker) Status() Status {
 	for i, k := range t.kinds {
 		names[i] = fmt.Sprintf("%s %d", k.name, k.n)
 	}
-	st.Kinds = strings.Join(names, ", ")
+	st.Kinds, st.Deeds = strings.Join(names, ", "), slices.Clip(t.deeds.list)
 	return st
 }
 

@@ -162,11 +162,11 @@ func (w *Waiting[T]) Take(r *Record) (kept T, delivered bool) {
 
 // Spent is what a reply cost, in real tokens, as its client reports it.
 type Spent struct {
-	In      int64 // of the context, not from a cache
-	Cached  int64 // read from a cache
-	Written int64 // of the context, into a cache
-	Out     int64 // with what is thought
-	Begun   bool  // Out is only the count that the stream began with
+	In      int64 `json:"input_tokens"`       // of the context, not from a cache
+	Cached  int64 `json:"cache_read_tokens"`  // read from a cache
+	Written int64 `json:"cache_write_tokens"` // of the context, into a cache
+	Out     int64 `json:"output_tokens"`      // with what is thought
+	Begun   int64 `json:"replies_begun"`      // 1 if Out is only the count that the stream began with
 }
 
 // Counts are the names of the counts with which a client reports what a reply cost.

@@ -242,8 +242,8 @@ func assistant(d *transcript.Decoder, r *transcript.Record, l *line) {
 func usage(d *transcript.Decoder, r *transcript.Record, message, request transcript.Node, side bool) {
 	reported := d.Object(message.Field("usage"))
 	spent := reported.Spent(counts)
-	if spent != nil {
-		spent.Begun = spent.Out < mostBegun && string(message.Field("stop_reason").Raw) == "null"
+	if spent != nil && spent.Out < mostBegun && string(message.Field("stop_reason").Raw) == "null" {
+		spent.Begun = 1
 	}
 	held := reported.Tokens(counts.In, counts.Out[0], counts.Written, counts.Cached)
 	if in := reported.Field(counts.In); len(in.Raw) > 0 && !in.Has() { // null; the API allows that of the caches alone

@@ -37,6 +37,7 @@ var ErrNoFormat = errors.New("ccd does not write its format")
 // Request describes the copy to make.
 type Request struct {
 	Agent     string    // the agent that shall resume it
+	Title     string    // of the copy, "" for one from the source's records
 	Root      string    // the directory of that agent to write it to
 	Provider  string    // of the models that it is configured for, "" if unknown
 	ID        string    // of the new session
@@ -287,7 +288,7 @@ const TitleChars = 60
 
 // title returns the source's title, or the first words of the first request.
 func (m *maker) title() string {
-	for _, t := range []string{m.folds[0].Status().Title, m.talk.asked} {
+	for _, t := range []string{m.want.Title, m.folds[0].Status().Title, m.talk.asked} {
 		for strings.HasPrefix(t, transcript.TitlePrefix) {
 			t = strings.TrimPrefix(t, transcript.TitlePrefix)
 		}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"runtime/debug"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"ccd/cmd/ccd/internal/view"
 	"ccd/cmd/ccd/internal/work"
 	"ccd/internal/mark"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -47,8 +49,8 @@ type day struct {
 
 // edited is a file that a session changed.
 type edited struct {
-	work.Edit
-	Agent, ID, Dir, Label string
+	session.Deed
+	How, Agent, ID, Dir, Label string
 }
 
 // weekly returns the newest numbers, nil if there are none yet. Where they are missing or old, they are read in the background.
@@ -125,7 +127,7 @@ func weeklyOf(ctx context.Context, l *reader.Library, now time.Time) (*weekly, e
 	w := &weekly{}
 	from := time.Date(now.Year(), now.Month(), now.Day()-weekDays+1, 0, 0, 0, 0, now.Location())
 	sums, err := work.Of(ctx, l, work.Wanted{
-		Choice: reader.Choice{Since: from, Until: now, Session: func(*reader.Entry) bool { return ctx.Err() == nil }}, Models: l.Config.Models, Progress: func(int64, int64) {}, Each: func(one *work.Session) { w.edits(one, from) },
+		Choice: reader.Choice{Since: from, Until: now, Session: func(*reader.Entry) bool { return ctx.Err() == nil }}, Models: l.Config.Models, Each: func(one *work.Session) { w.edits(one, from) },
 	})
 	if err != nil {
 		return nil, err
@@ -147,17 +149,17 @@ func weeklyOf(ctx context.Context, l *reader.Library, now time.Time) (*weekly, e
 
 // edits takes the newest change of each file of a session.
 func (w *weekly) edits(s *work.Session, from time.Time) {
-	last := map[string]work.Edit{}
-	for _, e := range s.Edits {
-		if !e.Time.Before(from) && !e.Time.Before(last[e.Path].Time) {
-			last[e.Path] = e
+	last := map[string]session.Deed{}
+	for _, e := range s.Deeds {
+		if e.Kind == session.Changed && e.Milli >= max(from.UnixMilli(), last[e.Name].Milli) {
+			last[e.Name] = e
 		}
 	}
 	row := status.Of(s.Entry)
 	for _, e := range last {
-		w.Edits = append(w.Edits, edited{e, s.Agent, s.ID, s.Kept.Cwd, mark.Inline(row.Called(), 60)})
+		w.Edits = append(w.Edits, edited{e, reader.How[transcript.Op(e.Op)], s.Agent, s.ID, s.Kept.Cwd, mark.Inline(row.Called(), 60)})
 	}
-	slices.SortStableFunc(w.Edits, func(x, y edited) int { return y.Time.Compare(x.Time) })
-	w.Edits = slices.CompactFunc(w.Edits, func(x, y edited) bool { return transcript.SamePath(x.Path, y.Path) && x.Time.Equal(y.Time) }) // a fork
+	slices.SortStableFunc(w.Edits, func(x, y edited) int { return cmp.Compare(y.Milli, x.Milli) })
+	w.Edits = slices.CompactFunc(w.Edits, func(x, y edited) bool { return transcript.SamePath(x.Name, y.Name) && x.Milli == y.Milli }) // a fork
 	w.Edits = w.Edits[:min(len(w.Edits), mostEdits)]
 }

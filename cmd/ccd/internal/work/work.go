@@ -11,14 +11,15 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"runtime"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor/limits"
+	"ccd/daemon"
+	"ccd/internal/config"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
@@ -26,174 +27,262 @@ import (
 // Session is what one session did.
 type Session struct {
 	*reader.Entry
-	Asked     []Moment // requests of a person
-	Commits   []Moment
-	Compacted []Moment
-	Edits     []Edit // in the order of the files, then of time
-	Replies   []Reply
-
-	src *session.Source
+	Deeds []session.Deed // without requests that were taken back, and those of a sub-agent's parent
 }
 
-// Moment is when something happened.
-type Moment struct {
-	Time time.Time // zero if it is not recorded
-	Key  string    // of the same thing in a copy
-}
-
-// Edit is one change of a file.
-type Edit struct {
-	Moment
-	Path   string
-	How    string // "written", "edited", "deleted", ...
-	Record int    // of its result
-
-	call *session.Call
-}
-
-// Reply is what a reply of a model cost.
-type Reply struct {
-	Moment
-	Model string // "" if it is not recorded
-	transcript.Spent
-}
-
-// Read reads a session.
-func Read(ctx context.Context, l *reader.Library, e *reader.Entry) (*Session, error) {
-	g, err := l.Reading(e, 0)
-	if err != nil {
-		return nil, err
-	}
-	model := session.New(limits.Options{}, g.Session)
-	s := &Session{Entry: e, src: session.NewSource(model, g.Text(ctx))}
-	copied := map[int32]bool{} // records of another session
-	name, sum := "", int64(0)
-	replies := map[string]int{} // index by ID
-	for r, err := range g.Records(ctx) {
+// read returns what a session did: as it was counted when it was archived, else by its records.
+func read(ctx context.Context, l *reader.Library, e *reader.Entry) (*Session, error) {
+	known, back := e.Kept.Known, session.ParseRanges(e.Kept.Back)
+	if tip := e.Tip(); !known.Counted() || e.Kept.Read != (daemon.Place{Generation: tip.Generation, Offset: tip.Offset}) {
+		g, err := l.Reading(e, 0)
 		if err != nil {
 			return nil, err
 		}
-		model.Add(r)
-		if r.Copied || r.N <= e.Kept.Resumed.Records {
-			copied[int32(r.N-1)] = true
-			continue
+		t := session.NewTracker(limits.Options{}, g.Session)
+		for r, err := range g.Records(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			t.Add(r)
 		}
-		if r.Model != "" {
-			name = strings.Clone(r.Model)
-		}
-		if r.Usage == nil || r.Usage.Spent == nil || r.Usage.Sum > 0 && r.Usage.Sum == sum {
-			continue
-		}
-		sum = r.Usage.Sum
-		one := Reply{Moment{r.Time, e.Agent + " " + strings.Clone(r.Usage.ID)}, name, *r.Usage.Spent}
-		if r.Usage.ID == "" {
-			one.Key = fmt.Sprint(e.Agent, " ", r.Hash.Key(), r.Time.UnixNano())
-		}
-		if whole := (transcript.Node{Raw: r.Raw}); r.Usage.Side {
-			one.Model = cmp.Or(whole.Field("message").Field("model").Text(), whole.Field("data").Field("message").Field("message").Field("model").Text())
-		}
-		if i, known := replies[one.Key]; known { // a later record has the whole count
-			s.Replies[i].Spent = one.Spent
-			continue
-		}
-		replies[one.Key] = len(s.Replies)
-		s.Replies = append(s.Replies, one)
+		known, back = t.Status().Known, t.Status().Back
 	}
-	s.take(model, copied)
-	return s, nil
+	all, err := known.Did()
+	s := &Session{Entry: e}
+	for _, d := range all {
+		if d.Kind != session.Requested || e.Class != transcript.SubAgent && !back.Has(int(d.Record)) {
+			s.Deeds = append(s.Deeds, d)
+		}
+	}
+	return s, err
 }
 
-// take takes what the model knows of the records that are the session's own.
-func (s *Session) take(model *session.Session, copied map[int32]bool) {
-	at := func(ref session.Ref) (m Moment, own bool) {
-		when := model.Time(ref.Rec)
-		return Moment{when, fmt.Sprint(s.Agent, when.UnixMilli(), ref.Sum.Key())}, !copied[ref.Rec]
-	}
-	for i := range model.Events {
-		if e := &model.Events[i]; e.Kind == session.Asked && !e.Back && s.Class != transcript.SubAgent {
-			if m, own := at(e.Ref); own {
-				s.Asked = append(s.Asked, m)
-			}
-		}
-	}
-	for _, c := range model.Commits {
-		if m, own := at(model.Events[c.Event].Ref); own {
-			m.Key = c.Hash + c.Subject
-			s.Commits = append(s.Commits, m)
-		}
-	}
-	for i := range model.Bounds {
-		if m, own := at(session.Ref{Rec: model.Bounds[i].Rec}); own {
-			s.Compacted = append(s.Compacted, m)
-		}
-	}
-	for _, f := range model.Files {
-		for _, one := range f.Edits {
-			e := &model.Events[one.Event]
-			ref := e.Ref
-			if e.Call != nil && !e.Call.Result.Zero() {
-				ref = e.Call.Result
-			}
-			if m, own := at(ref); own {
-				m.Key += f.Path
-				s.Edits = append(s.Edits, Edit{m, f.Path, reader.How[one.Op], ref.N(), e.Call})
-			}
-		}
-	}
-}
-
-// Lines counts the lines that a change adds and removes, as far as its call says.
-func (s *Session) Lines(e Edit) (plus, minus int) {
-	if e.call == nil {
-		return 0, 0
-	}
-	text, whole := s.src.Patch(e.call)
-	for line := range strings.Lines(text) {
-		switch {
-		case whole || line[0] == '+':
-			plus++
-		case line[0] == '-':
-			minus++
-		}
-	}
-	return plus, minus
-}
-
-// Each reads the wanted sessions that do something of their own, newest first, several at a time, until the caller stops: those that are
-// archived from a watched directory. A session is asked for right before it is read. Damage is noted in the library, and does not end it.
-func Each(ctx context.Context, l *reader.Library, c reader.Choice, progress func(done, total int64)) iter.Seq2[*Session, error] {
-	wanted := func(e *reader.Entry) bool {
-		late := !e.Last().IsZero() && e.Last().Before(c.Since)
-		early := !c.Until.IsZero() && e.Kept.First.After(c.Until)
-		return works(e) && !late && !early && c.Session(e)
-	}
+// Each yields the wanted sessions that do something of their own, newest first: those that are archived from a watched directory.
+// Damage is noted in the library, and does not end it.
+func Each(ctx context.Context, l *reader.Library, c reader.Choice) iter.Seq2[*Session, error] {
 	return func(yield func(*Session, error) bool) {
-		for i := 0; i < len(l.Sessions); {
-			var some []*reader.Entry
-			for ; i < len(l.Sessions) && len(some) < runtime.GOMAXPROCS(0); i++ {
-				if e := l.Sessions[i]; wanted(e) {
-					some = append(some, e)
-				}
+		for _, e := range l.Sessions {
+			late := !e.Last().IsZero() && e.Last().Before(c.Since)
+			early := !c.Until.IsZero() && e.Kept.First.After(c.Until)
+			works := e.Class != transcript.Attachment && e.Root != "" && len(e.Generations) > 0 && !e.Kept.UnknownFormat
+			if !works || late || early || !c.Session(e) {
+				continue
 			}
-			read, failed := make([]*Session, len(some)), make([]error, len(some))
-			var workers sync.WaitGroup
-			for i, e := range some {
-				workers.Go(func() { read[i], failed[i] = Read(ctx, l, e) })
-			}
-			workers.Wait()
-			progress(int64(i), int64(len(l.Sessions)))
-			for i, err := range failed {
-				if errors.As(err, new(*archive.DamageError)) {
-					l.Damage = append(l.Damage, err)
-				} else if !yield(read[i], err) {
-					return
-				}
+			s, err := read(ctx, l, e)
+			if errors.As(err, new(*archive.DamageError)) {
+				l.Damage = append(l.Damage, err)
+			} else if !yield(s, err) {
+				return
 			}
 		}
 	}
 }
 
-// works reports whether a session is one that does something of its own.
-func works(e *reader.Entry) bool {
-	return e.Class != transcript.Attachment && e.Root != "" && len(e.Generations) > 0 && !e.Kept.UnknownFormat
+// Sum is what was done in a time, in a project, by an agent or by a model. Of a model only sessions and tokens are counted: what else was
+// done, no record ascribes to one.
+type Sum struct {
+	Name      string `json:"name"`
+	Sessions  int    `json:"sessions"` // with their sub-agents
+	Requests  int    `json:"requests"`
+	Files     int    `json:"files"` // different ones that were changed
+	Commits   int    `json:"commits"`
+	Compacted int    `json:"compactions"`
+	transcript.Spent
+	Replies int      `json:"replies"`
+	Cost    *float64 `json:"cost_usd"` // null if a price is not configured
+
+	first    time.Time
+	sessions map[transcript.Key]bool
+	files    map[string]bool
+	free     bool // a reply has no price
+}
+
+// Sums are the sums of a time. Lists are in order of time, else the most tokens come first.
+type Sums struct {
+	Since    time.Time       `json:"since"`
+	Until    time.Time       `json:"until"`
+	Total    *Sum            `json:"total"`
+	Times    []*Sum          `json:"by_time"`
+	Projects []*Sum          `json:"by_project"`
+	Agents   []*Sum          `json:"by_agent"`
+	Models   []*Sum          `json:"by_model"`
+	Unpriced []string        `json:"unpriced"` // models without a price; none if no price is configured
+	Damage   []reader.Damage `json:"damage"`
+
+	seen    map[int64]bool
+	replies []reply
+	known   map[int64]int // index of a reply by its key
+}
+
+// reply is a reply of a session, which is one with whole.
+type reply struct {
+	session.Deed
+	of    *Session
+	whole *reader.Entry
+}
+
+// Wanted is what is added up, with both limits of time.
+type Wanted struct {
+	reader.Choice
+	Models config.Models  // with their prices
+	Each   func(*Session) // gets each session; may be nil
+}
+
+// Of adds up the sessions of a library.
+func Of(ctx context.Context, l *reader.Library, w Wanted) (*Sums, error) {
+	b := &Sums{Since: w.Since, Until: w.Until, Total: newSum("total"), Unpriced: []string{}, seen: map[int64]bool{}, known: map[int64]int{}}
+	for s, err := range Each(ctx, l, w.Choice) {
+		if err != nil {
+			return nil, err
+		}
+		whole := cmp.Or(l.Parent(s.Entry), s.Entry)
+		for _, d := range s.Deeds {
+			b.add(d, s, whole, w)
+		}
+		if w.Each != nil {
+			w.Each(s)
+		}
+	}
+	b.spend(w)
+	b.Damage = reader.DamagesOf(l.Damage)
+	b.end(len(w.Models.Prices) > 0)
+	return b, nil
+}
+
+func newSum(name string) *Sum {
+	return &Sum{Name: name, sessions: map[transcript.Key]bool{}, files: map[string]bool{}}
+}
+
+// add adds a deed of a session, which is one with whole.
+func (b *Sums) add(d session.Deed, s *Session, whole *reader.Entry, w Wanted) {
+	switch {
+	case d.Kind == session.Replied:
+		b.reply(reply{d, s, whole})
+	case w.In(d.Time()) && !b.seen[d.Key]:
+		b.seen[d.Key] = true
+		b.count(d.Time(), s.Agent, whole, func(one *Sum) {
+			switch d.Kind {
+			case session.Requested:
+				one.Requests++
+			case session.Committed:
+				one.Commits++
+			case session.Compacted:
+				one.Compacted++
+			case session.Changed:
+				one.files[transcript.PathKey(d.Name)] = true
+			}
+		})
+	}
+}
+
+// reply takes a reply. A later record of the session has the whole count; what another session repeats may be less than all of it.
+func (b *Sums) reply(r reply) {
+	switch i, known := b.known[r.Key]; {
+	case !known:
+		b.known[r.Key] = len(b.replies)
+		b.replies = append(b.replies, r)
+	case r.of == b.replies[i].of:
+		b.replies[i].Spent = r.Spent
+	case r.Out > b.replies[i].Out:
+		b.replies[i] = r
+	}
+}
+
+// count counts a thing in each sum that it belongs to, but for that of a model.
+func (b *Sums) count(at time.Time, agent string, whole *reader.Entry, count func(*Sum)) {
+	for _, one := range []*Sum{b.Total, named(&b.Times, b.step(at)), named(&b.Projects, cmp.Or(whole.Kept.Cwd, "(unknown)")), named(&b.Agents, agent)} {
+		if one.sessions[whole.Key] = true; one.first.IsZero() || at.Before(one.first) {
+			one.first = at
+		}
+		count(one)
+	}
+}
+
+// spend adds what the replies cost.
+func (b *Sums) spend(w Wanted) {
+	for _, r := range b.replies {
+		if !w.In(r.Time()) {
+			continue
+		}
+		price, priced := w.Models.Price(r.Name, r.Time())
+		cost := (float64(r.In)*price.In + float64(r.Cached)*price.Cached + float64(r.Written)*price.Written + float64(r.Out)*price.Out) / 1e6
+		add := func(one *Sum) {
+			one.In, one.Cached, one.Written, one.Out = one.In+r.In, one.Cached+r.Cached, one.Written+r.Written, one.Out+r.Out
+			one.Begun, one.Replies = one.Begun+r.Begun, one.Replies+1
+			if one.free = one.free || !priced; one.Cost == nil {
+				one.Cost = new(float64)
+			}
+			*one.Cost += cost
+		}
+		b.count(r.Time(), r.of.Agent, r.whole, add)
+		one := named(&b.Models, cmp.Or(r.Name, "(unknown)"))
+		one.sessions[r.whole.Key] = true
+		add(one)
+	}
+}
+
+// The longest times of which each day, and each week, is told.
+const (
+	mostDays  = 14
+	mostWeeks = 120
+)
+
+// step names the day, the week or the month of a time, as the whole time needs it.
+func (b *Sums) step(t time.Time) string {
+	t = t.Local()
+	switch days := int(b.Until.Sub(b.Since).Hours() / 24); {
+	case days <= mostDays:
+		return t.Format("Mon 2 Jan")
+	case days <= mostWeeks:
+		return t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format("week of 2 Jan")
+	}
+	return t.Format("Jan 2006")
+}
+
+func named(list *[]*Sum, name string) *Sum {
+	if i := slices.IndexFunc(*list, func(one *Sum) bool { return one.Name == name }); i >= 0 {
+		return (*list)[i]
+	}
+	one := newSum(name)
+	*list = append(*list, one)
+	return one
+}
+
+// end counts what is different, and puts the lists in order.
+func (b *Sums) end(priced bool) {
+	for _, list := range [][]*Sum{{b.Total}, b.Times, b.Projects, b.Agents, b.Models} {
+		for _, one := range list {
+			if one.Sessions, one.Files = len(one.sessions), len(one.files); one.free || !priced {
+				one.Cost = nil
+			}
+		}
+	}
+	for _, list := range []*[]*Sum{&b.Times, &b.Projects, &b.Agents, &b.Models} {
+		if *list == nil {
+			*list = []*Sum{}
+		}
+		slices.SortFunc(*list, func(x, y *Sum) int {
+			return cmp.Or(cmp.Compare(y.Tokens(), x.Tokens()), strings.Compare(x.Name, y.Name))
+		})
+	}
+	slices.SortStableFunc(b.Times, func(x, y *Sum) int { return x.first.Compare(y.first) })
+	for _, one := range b.Models {
+		if priced && one.Cost == nil {
+			b.Unpriced = append(b.Unpriced, one.Name)
+		}
+	}
+}
+
+// Tokens is how many tokens there are, whatever they cost.
+func (s *Sum) Tokens() int64 { return s.In + s.Cached + s.Written + s.Out }
+
+// Input is how many tokens the replies had as their context, from a cache or not.
+func (s *Sum) Input() int64 { return s.In + s.Written + s.Cached }
+
+// Dollars is the cost, "" if a price is missing.
+func (s *Sum) Dollars() string {
+	if s.Cost == nil {
+		return ""
+	}
+	return fmt.Sprintf("$%.2f", *s.Cost)
 }

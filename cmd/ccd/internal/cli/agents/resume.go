@@ -138,7 +138,8 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 			return err
 		}
 	}
-	want := resume.Request{Agent: f.to, MaxTokens: f.maxTokens, Now: time.Now(), Move: a.Machine != ""}
+	known := status.Of(e) // a title that was cut may have a part of a secret, so the archive's is taken
+	want := resume.Request{Agent: f.to, Title: cmp.Or(known.Title, known.Asked), MaxTokens: f.maxTokens, Now: time.Now(), Move: a.Machine != ""}
 	if want.Dir, err = a.WorkingDir(); err != nil {
 		return err
 	}
@@ -190,13 +191,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 			return err
 		}
 	}
-	// The copy has its secrets, the terminal must not. A title that was cut may have a part of one, so the archive's is taken.
-	s := status.Of(e)
-	if title := cmp.Or(s.Title, s.Asked); title != "" {
-		c.Title = transcript.TitlePrefix + mark.Inline(strings.TrimPrefix(title, transcript.TitlePrefix), resume.TitleChars)
-	} else {
-		c.Title = withoutSecrets(hider(rules), []byte(c.Title))
-	}
+	c.Title = withoutSecrets(hider(rules), []byte(c.Title)) // the copy has its secrets, the terminal must not
 	if err := a.printResumed(e, want.Agent, &c, path, command, f); err != nil || !f.run {
 		return err
 	}

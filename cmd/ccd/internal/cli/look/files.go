@@ -18,8 +18,8 @@ import (
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/cmd/ccd/internal/work"
-	"ccd/internal/grams"
 	"ccd/internal/mark"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -34,18 +34,17 @@ type fileRow struct {
 	Path     string     `json:"path"`
 	How      string     `json:"how"`
 	Versions int        `json:"versions"`
-	Plus     int        `json:"plus"`
-	Minus    int        `json:"minus"`
+	Plus     int64      `json:"plus"`
+	Minus    int64      `json:"minus"`
 	Agent    string     `json:"agent"`
 	Session  string     `json:"session"`
-	Record   int        `json:"record"`
+	Record   int64      `json:"record"`
 	Time     *time.Time `json:"time"`
 	Project  string     `json:"project"`
 
 	at    time.Time
 	alone bool // it is one version
 	from  *work.Session
-	edits []work.Edit
 }
 
 func (a *app) filesCommand() *cobra.Command {
@@ -97,9 +96,7 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 		return err
 	}
 	most := cmp.Or(f.limit, max(a.Lines()-frame, 0), searchLimit)
-	show, wipe := a.Progress("reading sessions:")
-	rows, err := changedFiles(ctx, l, which, most, func(file string) bool { return path == "" || at(file) }, path, show)
-	wipe()
+	rows, err := changedFiles(ctx, l, which, most, func(file string) bool { return path == "" || at(file) }, path)
 	if err != nil {
 		return err
 	}
@@ -128,13 +125,12 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 const second = "2006-01-02 15:04:05"
 
 // changedFiles returns the newest lines. Sessions are read from the newest on, until no older one can have a newer change.
-func changedFiles(ctx context.Context, l *reader.Library, which reader.Choice, most int, at func(file string) bool, path string, progress func(done, total int64)) ([]*fileRow, error) {
-	rows, seen, session := []*fileRow{}, map[string]bool{}, which.Session
-	may := naming(ctx, l, path)
+func changedFiles(ctx context.Context, l *reader.Library, which reader.Choice, most int, at func(file string) bool, path string) ([]*fileRow, error) {
+	rows, seen, chosen := []*fileRow{}, map[int64]bool{}, which.Session
 	which.Session = func(e *reader.Entry) bool {
-		return session(e) && may[e] && (len(rows) < most || rows[most-1].at.Before(e.Last()))
+		return chosen(e) && (len(rows) < most || rows[most-1].at.Before(e.Last()))
 	}
-	for s, err := range work.Each(ctx, l, which, progress) {
+	for s, err := range work.Each(ctx, l, which) {
 		if err != nil {
 			return nil, err
 		}
@@ -142,43 +138,25 @@ func changedFiles(ctx context.Context, l *reader.Library, which reader.Choice, m
 		slices.SortStableFunc(rows, func(x, y *fileRow) int { return y.at.Compare(x.at) })
 		rows = rows[:min(len(rows), most)]
 	}
-	for _, r := range rows {
-		for _, e := range r.edits {
-			plus, minus := r.from.Lines(e)
-			r.Plus, r.Minus = r.Plus+plus, r.Minus+minus
-		}
-	}
 	return rows, nil
 }
 
-// naming returns the sessions that may name a file at a path: whose index of words does not say that they lack its name.
-func naming(ctx context.Context, l *reader.Library, path string) map[*reader.Entry]bool {
-	sessions, may := make([]archive.Session, len(l.Sessions)), map[*reader.Entry]bool{}
-	for i, e := range l.Sessions {
-		sessions[i] = e.Session
-	}
-	for i, lacks := range l.Archive.Lacking(ctx, sessions, []grams.Word{search.Word(path)}) {
-		may[l.Sessions[i]] = slices.Contains(lacks, false)
-	}
-	return may
-}
-
 // rowsOf returns the lines of a session: one for each file or, of the file that path is, one for each change.
-func rowsOf(s *work.Session, which reader.Choice, at func(file string) bool, path string, seen map[string]bool) (rows []*fileRow) {
+func rowsOf(s *work.Session, which reader.Choice, at func(file string) bool, path string, seen map[int64]bool) (rows []*fileRow) {
 	files := map[string]*fileRow{}
-	for _, e := range s.Edits {
-		if !at(e.Path) || !which.In(e.Time) || seen[e.Key] {
+	for _, e := range s.Deeds {
+		if e.Kind != session.Changed || !at(e.Name) || !which.In(e.Time()) || seen[e.Key] {
 			continue
 		}
 		seen[e.Key] = true
-		r := files[e.Path]
-		if itself := path != "" && transcript.EndsWith(e.Path, path); r == nil || itself {
-			r = &fileRow{Path: e.Path, Agent: s.Agent, Session: mark.Name(s.Name()), Project: s.Kept.Cwd, alone: itself, from: s}
-			files[e.Path] = r
+		r := files[transcript.PathKey(e.Name)]
+		if itself := path != "" && transcript.EndsWith(e.Name, path); r == nil || itself {
+			r = &fileRow{Path: e.Name, Agent: s.Agent, Session: mark.Name(s.Name()), Project: s.Kept.Cwd, alone: itself, from: s}
+			files[transcript.PathKey(e.Name)] = r
 			rows = append(rows, r)
 		}
-		r.How, r.Versions, r.Record, r.at, r.Time = e.How, r.Versions+1, e.Record, e.Time, words.Known(e.Time)
-		r.edits = append(r.edits, e)
+		r.How, r.Versions, r.Record, r.at, r.Time = reader.How[transcript.Op(e.Op)], r.Versions+1, e.Record, e.Time(), words.Known(e.Time())
+		r.Plus, r.Minus = r.Plus+e.Plus, r.Minus+e.Minus
 	}
 	return rows
 }

@@ -96,8 +96,7 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 	} else if f.month {
 		days = 30
 	}
-	show, wipe := a.Progress("reading sessions:")
-	w := work.Wanted{Choice: which, Models: l.Config.Models, Progress: show}
+	w := work.Wanted{Choice: which, Models: l.Config.Models}
 	if w.Until.IsZero() {
 		w.Until = now
 	}
@@ -105,7 +104,6 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 		w.Since = time.Date(w.Until.Year(), w.Until.Month(), w.Until.Day()-days+1, 0, 0, 0, 0, now.Location())
 	}
 	sums, err := work.Of(ctx, l, w)
-	wipe()
 	if err != nil {
 		return err
 	}
