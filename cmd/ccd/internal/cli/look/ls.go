@@ -40,8 +40,8 @@ null), pinned, tags, name ("" if it has none; see ccd help label), waiting
 (the agent spoke last and waits for the person), compactions (by the agent),
 curve (tokens in the context, the highest of each curve_step records; [] if
 the model reports none), machine (that has it, if it is another one), state
-(working, quiet, waiting, idle, deleted), attention (why it needs attention, "" if it
-does not)`
+(working, quiet, waiting, idle, deleted), attention (why it needs attention, ""
+if it does not)`
 
 type lsFlags struct {
 	narrow
