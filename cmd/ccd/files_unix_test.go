@@ -3,10 +3,6 @@
 package main
 
 import (
-	"ccd/cmd/ccd/internal/status"
-	"ccd/internal/testkit"
-	"ccd/internal/words"
-	"ccd/watcher"
 	"encoding/json"
 	"io"
 	"os"
@@ -15,6 +11,11 @@ import (
 	"syscall"
 	"testing"
 	"unicode/utf8"
+
+	"ccd/cmd/ccd/internal/status"
+	"ccd/internal/testkit"
+	"ccd/internal/words"
+	"ccd/watcher"
 )
 
 // TestNamesThatAreNotUTF8: a transcript's name may have any bytes. Names that differ only in bytes that are not UTF-8,

@@ -4,10 +4,6 @@ package main
 
 import (
 	"bytes"
-	"ccd/cmd/ccd/internal/status"
-	"ccd/cmd/ccd/internal/table"
-	"ccd/internal/testkit"
-	"ccd/internal/words"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -16,6 +12,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/table"
+	"ccd/internal/testkit"
+	"ccd/internal/words"
 )
 
 // TestStatusOfABrokenConfiguration: with a broken configuration, status still shows the daemon, as degraded.
