@@ -92,28 +92,33 @@ func (t *edits) git(e *event) {
 		return
 	}
 	for _, args := range e.git {
-		switch args[0] {
-		case "add", "rm", "mv":
-			t.adds++
-			for i := range t.open {
-				t.open[i].added = t.open[i].added || t.named(e, t.open[i], args[1:])
-			}
-		case "commit":
-			t.commit(e, args[1:])
-		case "checkout", "restore":
-			if i := slices.Index(args, "--"); i > 0 || args[0] == "restore" && !slices.Contains(args, "--staged") {
-				t.drop(func(f edited) bool { return t.named(e, f, args[max(i, 0)+1:]) })
-			}
-		case "reset":
-			if slices.Contains(args, "--hard") {
-				t.end(e)
-			}
-		case "stash":
-			t.stash(args)
-		}
+		t.verb(e, args)
 	}
 	if len(e.git) == 0 && e.kind == run && last(session.CommitLine, t.h.output(e.Call)) != nil { // a script commits
 		t.end(e)
+	}
+}
+
+// verb takes what one git command of a line did.
+func (t *edits) verb(e *event, args []string) {
+	switch args[0] {
+	case "add", "rm", "mv":
+		t.adds++
+		for i := range t.open {
+			t.open[i].added = t.open[i].added || t.named(e, t.open[i], args[1:])
+		}
+	case "commit":
+		t.commit(e, args[1:])
+	case "checkout", "restore":
+		if i := slices.Index(args, "--"); i > 0 || args[0] == "restore" && !slices.Contains(args, "--staged") {
+			t.drop(func(f edited) bool { return t.named(e, f, args[max(i, 0)+1:]) })
+		}
+	case "reset":
+		if slices.Contains(args, "--hard") {
+			t.end(e)
+		}
+	case "stash":
+		t.stash(args)
 	}
 }
 

@@ -704,7 +704,7 @@ func (h *handover) failures() {
 			continue
 		}
 		failed := e.kind == check && e.failed && !e.Call.Aborted
-		if failed && len(all) < 3 && !h.checkedNow[e] && !slices.ContainsFunc(later, func(l *event) bool { return h.dirOf(l.Call) == h.dirOf(e.Call) && l.Call.Covers(e.Call) }) {
+		if failed && len(all) < 3 && !h.checkedNow[e] && !h.ranAgain(e, later) {
 			all = append(all, e)
 		}
 		if failed || e.Call.State == session.Done && !(e.Call.Silent && h.reportsErrors(e.Call)) {
@@ -713,6 +713,11 @@ func (h *handover) failures() {
 	}
 	h.failed(all)
 	h.failedEdits()
+}
+
+// ranAgain reports whether one of later runs covers a check, in its directory.
+func (h *handover) ranAgain(e *event, later []*event) bool {
+	return slices.ContainsFunc(later, func(l *event) bool { return h.dirOf(l.Call) == h.dirOf(e.Call) && l.Call.Covers(e.Call) })
 }
 
 // failedEdits lists the files of which an edit failed in the newest turns, and that were not edited since.

@@ -171,7 +171,7 @@ func (s *Session) Shown(call string) {
 }
 
 // addResult pairs a result with its call and applies what it proves.
-func (s *Session) addResult(ref Ref, it *transcript.Item) {
+func (s *Session) addResult(ref Ref) {
 	p := s.pairs.now
 	if p == nil {
 		return

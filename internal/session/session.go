@@ -378,7 +378,7 @@ func (s *Session) addItem(rec int32, r *transcript.Record, it *transcript.Item) 
 	case transcript.Call:
 		s.addCall(ref, it)
 	case transcript.Result:
-		s.addResult(ref, it)
+		s.addResult(ref)
 	case transcript.Summary:
 		s.addSummary(rec, ref, it)
 	case transcript.Meta, transcript.System:

@@ -376,8 +376,19 @@ func (a *array) begin(data []byte, off int64, rest bool) ([]byte, int64) {
 		a.start = off
 	}
 	all := append(a.head, data...)
+	at, waits := a.bracket(all, rest)
+	if waits {
+		a.head = bytes.Clone(all)
+		return nil, off
+	}
+	a.decided, a.open, a.head = true, at >= 0, nil
+	return all[max(at, 0):], a.start + int64(max(at, 0))
+}
+
+// bracket returns where the array begins, -1 if there is none; waits: more bytes will tell.
+func (a *array) bracket(all []byte, rest bool) (at int, waits bool) {
 	text := bytes.TrimLeft(bytes.TrimPrefix(all, []byte("\ufeff")), " \t\r\n")
-	at, waits := -1, false // where the bracket is
+	at = -1
 	switch {
 	case a.member == "":
 		if waits = len(text) == 0 && !rest && len(all) < maxHead; len(text) > 0 && text[0] == '[' && len(all)-len(text) < maxHead {
@@ -390,12 +401,7 @@ func (a *array) begin(data []byte, off int64, rest bool) ([]byte, int64) {
 		}
 		waits = at < 0 && len(all) < maxMember // also at rest: the file may be half written
 	}
-	if waits {
-		a.head = bytes.Clone(all)
-		return nil, off
-	}
-	a.decided, a.open, a.head = true, at >= 0, nil
-	return all[max(at, 0):], a.start + int64(max(at, 0))
+	return at, waits
 }
 
 // elements yields a record for each element of the array, with the element's own span. Bytes after the array become
