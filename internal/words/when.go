@@ -117,6 +117,12 @@ func Instant(text string, now time.Time) (time.Time, time.Duration, error) {
 	if t, ok := before(strings.TrimSuffix(typed, " ago"), now); ok {
 		return t, 0, nil
 	}
+	if day, month, rest := strings.Cut(typed, " "); rest { // as Ago prints it, of this year
+		month, at, _ := strings.Cut(month, " ")
+		if t, err := time.Parse("2 Jan 2006", fmt.Sprint(day, " ", month, " ", now.Year())); err == nil {
+			typed = strings.TrimSpace(t.Format(time.DateOnly) + " " + at)
+		}
+	}
 	typed, last := strings.CutPrefix(typed, "last ")
 	day, at, _ := strings.Cut(typed, " ")
 	if at == "" && strings.Contains(day, ":") && !strings.Contains(day, "-") { // only a time of day
