@@ -286,6 +286,21 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 	if f.all = true; len(f.sources(l.Sessions)) > sources {
 		return words.Hint(err, "ccd search --all%s", what)
 	}
+	return wider(err, args)
+}
+
+// wider adds a hint at a search for some of the words, or for the words of a phrase.
+func wider(err error, args []string) error {
+	if each := strings.Fields(strings.Join(args, " ")); len(args) == 1 && len(each) > 1 { // no record has the phrase
+		return words.Hint(err, "ccd search%s", asTyped(each))
+	}
+	if operators := []string{"AND", "OR", "NOT"}; len(args) > 1 && !slices.ContainsFunc(args, func(w string) bool { return slices.Contains(operators, w) }) {
+		var some []string // no record has all of the words
+		for _, arg := range args {
+			some = append(some, arg, "OR")
+		}
+		return words.Hint(err, "ccd search%s", asTyped(some[:len(some)-1]))
+	}
 	return err
 }
 
