@@ -3,8 +3,13 @@
 package clients
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"ccd/internal/testkit"
 )
 
 // TestCopilotIsTold is case (d) for Copilot CLI, which compacts while it works: the record is in a request after its compaction, with a
@@ -14,7 +19,15 @@ func TestCopilotIsTold(t *testing.T) {
 	a, p := copilotAgent.found(t), newPlace(t)
 	p.model.summary = says("SUMMARY OF THE MODEL")
 	p.ccd("agents", "install", "copilot")
-	all, id := p.begin(a, askCent, a.working(0, 16)...)
+	written := func(*request) reply { // it writes down late that it compacted, and the hooks read that
+		testkit.Eventually(t, "its compaction is in its file", func() bool {
+			files, _ := filepath.Glob(filepath.Join(p.home, ".copilot", "session-state", "*", "events.jsonl"))
+			text, err := os.ReadFile(strings.Join(files, ""))
+			return err == nil && bytes.Contains(text, []byte("session.compaction_complete"))
+		})
+		return a.working(18, 1)[0](nil)
+	}
+	all, id := p.begin(a, askCent, append(a.working(0, 18), written, a.working(19, 1)[0])...)
 	if len(of(all, "compaction")) == 0 {
 		t.Fatalf("the client did not compact: %d requests", len(all))
 	}
