@@ -27,15 +27,19 @@ type Search struct {
 	Library  *reader.Library
 	Sessions []*reader.Entry // in the order in which they are searched: newest first
 	Query    Query
-	Most     int                     // hits that are wanted, 0 for all: once some are found, the search is bounded (see perHit)
+	Most     int                     // hits that are wanted, 0 for all: once many more are found, the search ends (see enough)
 	Wanted   func(Hit) bool          // nil: all
 	Progress func(done, total int64) // sessions; may be nil
 	Left     func(sessions int)      // gets how many were not searched because of Most; may be nil
 }
 
-// perHit is how many bytes are searched for each wanted hit. What is said nowhere in them is looked for in four times as many, and so
-// on: a common word is found in a tenth of a second, and a rare one in the few sessions that may have it.
-const perHit = 100 << 10
+// A search reads so many bytes for each wanted hit, then four times as many, and so on, until it has found so many times what is wanted:
+// then the best are among them, as a rule. So a common word is found in a tenth of a second, and a rare one in the few sessions that may
+// have it.
+const (
+	perHit = 100 << 10
+	enough = 4
+)
 
 // source is a session to search.
 type source struct {
@@ -78,13 +82,13 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 			return
 		}
 		f.library, f.archive = s.Library, s.Library.Archive
-		sources, some, read := f.sources(ctx, s.Sessions), false, 0
+		sources, found, read := f.sources(ctx, s.Sessions), 0, 0
 		defer func() {
 			if s.Left != nil {
 				s.Left(len(sources) - read)
 			}
 		}()
-		for bound := int64(s.Most) * perHit; read < len(sources) && !(some && s.Most > 0); bound *= 4 {
+		for bound := int64(s.Most) * perHit; read < len(sources) && (s.Most == 0 || found < enough*s.Most); bound *= 4 {
 			for r := range f.results(ctx, firstOf(sources[read:], bound)) {
 				if read++; s.Progress != nil {
 					s.Progress(int64(read), int64(len(sources)))
@@ -92,7 +96,7 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 				if s.Wanted != nil {
 					r.hits = slices.DeleteFunc(r.hits, func(h Hit) bool { return !s.Wanted(h) })
 				}
-				if some = some || len(r.hits) > 0; !r.yield(ctx, yield) {
+				if found += len(r.hits); !r.yield(ctx, yield) {
 					return
 				}
 			}
