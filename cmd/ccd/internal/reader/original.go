@@ -59,10 +59,8 @@ func (o Original) Exact() Original {
 // the archive while w is written to.
 func (o Original) Write(ctx context.Context, w io.Writer) error {
 	switch {
-	case o.Whole && o.found.Generation == 0: // nothing of it is archived
-		return nil
 	case o.Whole:
-		return o.redacted(w, func(w io.Writer) error { return o.writeParts(ctx, w, false, secrets{}) })
+		return o.redacted(w, func(w io.Writer) error { return o.writeSession(ctx, w) })
 	case o.raw && o.line != nil:
 		o.found.Pointer = *o.line
 	case o.raw && o.found.Shape != transcript.Lines && o.found.Record != 0:
@@ -76,6 +74,21 @@ func (o Original) Write(ctx context.Context, w io.Writer) error {
 		return o.redacted(w, func(w io.Writer) error { return o.writeParts(ctx, w, !o.raw, found) })
 	}
 	return o.writeParts(ctx, w, !o.raw, found)
+}
+
+func (o Original) writeSession(ctx context.Context, w io.Writer) error {
+	if o.found.Generation == 0 {
+		return nil
+	}
+	for seg, err := range o.reading().Bytes().Segments(ctx) {
+		if err != nil {
+			return fmt.Errorf("restore session %s: %w", o.Entry.ID, err)
+		}
+		if _, err := w.Write(seg.Data); err != nil {
+			return fmt.Errorf("write output: %w", err)
+		}
+	}
+	return nil
 }
 
 // writeLines prints the whole lines that hold the parts of a pointer, joined by newline.
@@ -163,7 +176,7 @@ func inside(s transcript.Span, parts []transcript.Part) bool {
 
 // file is all of a generation.
 func (l *Library) file(e *Entry, g archive.Generation) Original {
-	p := transcript.Pointer{Hash: g.Sum, Record: 1, Last: e.Kept.Records, Parts: []transcript.Part{{Span: transcript.Span{Len: g.Tip.Offset}, Kind: transcript.File}}}
+	p := transcript.Pointer{Hash: g.Sum, Record: 1, Last: e.Kept.Records, Parts: []transcript.Part{{Span: transcript.Span{Len: g.Tip.Offset}}}}
 	return Original{library: l, Entry: e, Whole: true, found: archive.Found{Pointer: p, Key: e.Key, Generation: g.N}}
 }
 
@@ -237,10 +250,12 @@ func (o Original) Info(ctx context.Context) (Info, error) {
 		i.Offset = o.found.Parts[0].Span.Off
 		i.Kind, i.Shape = o.found.Pointer.Kind(), o.found.Shape.String()
 	}
-	if o.found.Generation > 0 { // the raw span itself, not the lines around it
-		if err := o.writeParts(ctx, io.MultiWriter(sum, &bytes), false, secrets{}); err != nil {
-			return i, err
-		}
+	write := o.writeSession
+	if !o.Whole { // the raw span itself, not the lines around it
+		write = func(ctx context.Context, w io.Writer) error { return o.writeParts(ctx, w, false, secrets{}) }
+	}
+	if err := write(ctx, io.MultiWriter(sum, &bytes)); err != nil {
+		return i, err
 	}
 	if err := o.Write(ctx, &size); err != nil {
 		return i, err

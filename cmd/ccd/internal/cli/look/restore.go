@@ -107,7 +107,7 @@ func (f restoreFlags) check(args []string, json bool) error {
 		return fmt.Errorf("--at needs --file")
 	case f.file != "" && len(args) < 2:
 	case f.session == "" && len(args) == 0:
-		return errors.New("expected an ID, SESSION#N, --session SESSION or --file PATH")
+		return errors.New("expected an ID or SESSION#N")
 	case len(args) > 1 && slices.ContainsFunc(args, func(arg string) bool { return len(reader.Unmark(arg)) != mark.IDLen && !strings.Contains(arg, "#") }):
 		return errors.New("of several originals, each must be a whole ID or SESSION#N")
 	case f.session != "" && len(args) != 0:
