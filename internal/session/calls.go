@@ -111,7 +111,12 @@ func (t *Tracker) pair(r *transcript.Record, it *transcript.Item) {
 		p := &pending{action: it.Understand(), tool: clip(it.Tool, 200)}
 		p.action.Resolve(t.status.Cwd)
 		if slices.ContainsFunc(p.action.Files, alters) {
-			p.plus, p.minus = lineCounts(patchOf(it.Client(), it.Tool, it.Raw))
+			p.plus, p.minus = lineCounts(patchOf(it.Raw, func() string {
+				if p.action.Command != "" { // it is read already
+					return p.action.Patch()
+				}
+				return it.Client().Patch(it.Tool, it.Raw)
+			}))
 		}
 		t.pairs.now = p
 		t.pairs.keep(it.Call, p)

@@ -152,14 +152,16 @@ func WithoutReminders(text string) string {
 // Patch returns the change that a call makes as - and + lines, a new file as its content, or a patch as written; "" for
 // other calls.
 func (t *Source) Patch(c *Call) (text string, whole bool) {
-	return patchOf(t.s.client, c.Tool, t.Raw(c.At))
+	input := t.Raw(c.At)
+	return patchOf(input, func() string { return t.s.client.Patch(c.Tool, input) })
 }
 
-func patchOf(client *transcript.Client, tool string, input []byte) (text string, whole bool) {
+// patchOf returns what a call changes, by its input. patch returns the patch that it applies.
+func patchOf(input []byte, patch func() string) (text string, whole bool) {
 	content, steps, ok := transcript.Edits(input)
 	switch {
 	case !ok:
-		return patchLines(client.Patch(tool, input)), false
+		return patchLines(patch()), false
 	case steps == nil:
 		return content, true
 	}

@@ -54,16 +54,25 @@ func (c *Client) Patch(tool string, input []byte) string {
 }
 
 func patchOf(a *Action, args Node, input []byte) string {
-	text := a.Command
-	if a.Op == Command && len(a.Files) > 0 && a.Files[0].Proof != Ran {
-		return "" // the command only mentions a patch
+	if a.Command != "" {
+		return a.Patch()
 	}
-	if text == "" {
-		text = firstText(args, "input", "patch")
-	}
+	text := firstText(args, "input", "patch")
 	if text == "" && quoted(bytes.TrimSpace(input)) {
 		text = string(unquote(nil, bytes.TrimSpace(input)))
 	}
+	return patchIn(text)
+}
+
+// Patch returns the patch that a command applies, "" if there is none, or the command only mentions one.
+func (a *Action) Patch() string {
+	if a.Op == Command && len(a.Files) > 0 && a.Files[0].Proof != Ran {
+		return ""
+	}
+	return patchIn(a.Command)
+}
+
+func patchIn(text string) string {
 	from := strings.Index(text, PatchBegin)
 	if from < 0 {
 		return ""
