@@ -63,7 +63,7 @@ const leastQuoted = 80
 
 // makeHandover returns the lines of the handover, in at most room chars. Shorter quotes come before fewer lines.
 func (d *draft) makeHandover(room int) string {
-	h := &handover{draft: d, most: small, quote: room / quoteParts, short: room / shortParts}
+	h := &handover{draft: d, most: small, quote: room / quoteParts, short: room / shortParts, checkedNow: map[*event]bool{}}
 	if room > smallHandover {
 		h.most = large
 	}
@@ -72,18 +72,36 @@ func (d *draft) makeHandover(room int) string {
 			h.asks = append(h.asks, e)
 		}
 	}
-	for h.say(); h.size() > room && h.quote > leastQuoted; h.say() {
+	facts, rules := told{}, told{} // which have no quote that gets shorter
+	for first := true; ; first = false {
+		h.chain, h.told = nil, nil
+		asked := h.take(h.task, h.turn, h.compacted, h.plans)
+		if first {
+			facts, rules = h.take(h.git, h.checks, h.failures), h.take(h.standing)
+		}
+		refused := h.take(h.refusals)
+		h.lines = slices.Concat(asked.lines, facts.lines, refused.lines, rules.lines)
+		h.claims = slices.Concat(asked.claims, facts.claims, refused.claims, rules.claims)
+		if h.size() <= room || h.quote <= leastQuoted {
+			return h.fit(room)
+		}
 		h.quote, h.short = h.quote*3/4, h.short*3/4
 	}
-	return h.fit(room)
 }
 
-// say makes the lines.
-func (h *handover) say() {
-	h.claims, h.lines, h.chain, h.told, h.checkedNow = nil, nil, nil, nil, map[*event]bool{}
-	for _, line := range []func(){h.task, h.turn, h.compacted, h.plans, h.git, h.checks, h.failures, h.refusals, h.standing} {
-		line()
+// told is what some parts of the handover say, and the claims of it.
+type told struct {
+	lines  []string
+	claims []claim
+}
+
+// take makes the lines of some parts.
+func (h *handover) take(parts ...func()) told {
+	h.lines, h.claims = nil, nil
+	for _, part := range parts {
+		part()
 	}
+	return told{h.lines, h.claims}
 }
 
 // size is that of all lines, as the reader's client counts.
