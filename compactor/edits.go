@@ -86,7 +86,8 @@ func (t *edits) edit(e *event) {
 // git takes what git did with the files.
 func (t *edits) git(e *event) {
 	if t.h.elsewhere(e.Call) {
-		if dir := t.h.dirOf(e.Call); slices.ContainsFunc(e.git, func(args []string) bool { return args[0] == "commit" }) && dir != "" {
+		dir := t.h.dirOf(e.Call) // not of git -C
+		if slices.ContainsFunc(e.git, func(args []string) bool { return args[0] == "commit" }) && !slices.Contains(t.h.roots, dir) {
 			t.drop(func(f edited) bool { return transcript.Inside(f.Path, dir) })
 		}
 		return
@@ -151,9 +152,6 @@ func (t *edits) drop(which func(edited) bool) { t.open = slices.DeleteFunc(t.ope
 // named reports whether arguments of git name a file.
 func (t *edits) named(e *event, f edited, args []string) bool {
 	dir := t.h.dirOf(e.Call)
-	if dir == "" && len(t.h.roots) > 0 {
-		dir = t.h.roots[0]
-	}
 	return slices.ContainsFunc(args, func(w string) bool {
 		return takesAll(w) || strings.Contains(w, "*") || transcript.Inside(f.Path, transcript.Join(dir, w))
 	})

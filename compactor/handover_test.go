@@ -241,6 +241,7 @@ var lineCases = []struct {
 	{"edited: and put back", []string{"edit a.go" + made, "edit b.go" + made, "$ git checkout -- a.go => "}, []string{"Edited: b.go (#4)"}},
 	{"checks: what ran elsewhere", []string{"edit a.go" + made, "$ cd /other && go test ./..." + pass}, []string{"!Checks"}},
 	{"failed: and passed elsewhere", []string{"$ go test ./..." + bad, "$ cd /other && go test ./..." + pass, "edit a.go" + made}, []string{"Failed, not seen to pass since: `go test ./...`"}},
+	{"edited: and another repository committed by git -C", []string{"edit a.go" + made, "$ git -C ../docs commit -qam x => "}, []string{"Edited: a.go (#2)\n"}},
 	{"checks: what git printed is no result", []string{"edit a.go" + made, "$ go vet ./... && git push => branch 'main' set up to track 'origin/main'. 1"}, []string{"`go vet ./... && git push`, exit 0 (#"}},
 	{"refused: a question is none", []string{"ask Local or UTC? => no: wait, what is the difference?"}, []string{"!Refused"}},
 	{"task: not a question that was answered", []string{"human Which of the two importers is the one that the nightly job really uses, and why?", "last The second one.", "human ok"}, []string{"Asked before, 1 more since (#1"}},

@@ -365,13 +365,7 @@ func onlyFlags(args []string) bool {
 }
 
 // dirOf returns where a command runs, "" if no record says it.
-func (h *handover) dirOf(c *session.Call) string {
-	dir := transcript.NormalizeRun(c.Dir, c.Command).Dir
-	if dir != "" && len(h.roots) > 0 {
-		return transcript.Join(h.roots[0], dir)
-	}
-	return dir
-}
+func (h *handover) dirOf(c *session.Call) string { return transcript.NormalizeRun(c.Dir, c.Command).Dir }
 
 // elsewhere reports whether a command runs git in another directory than the session's.
 func (h *handover) elsewhere(c *session.Call) bool {
