@@ -9,7 +9,9 @@ import (
 )
 
 // Said reports whether a person or an agent said it to the other: not a thought, a call, a result or a file.
-func (h Hit) Said() bool { return h.Kind == transcript.Human || h.Kind == transcript.Text }
+func (h Hit) Said() bool { return isSaid(h.Kind) }
+
+func isSaid(k transcript.Kind) bool { return k == transcript.Human || k == transcript.Text }
 
 // What names the kind of the original, as people see it.
 func (h Hit) What() string {

@@ -264,7 +264,7 @@ func (f *finder) excludes(s source) bool {
 	attachment := s.Class == transcript.Attachment
 	early := !f.Since.IsZero() && !s.Last().IsZero() && s.Last().Before(f.Since)
 	late := attachment && !f.Until.IsZero() && s.Last().After(f.Until)
-	return early || late || attachment && f.ofCall()
+	return early || late || attachment && (f.ofCall() || f.Said)
 }
 
 // session searches all generations, the newest one first.

@@ -196,7 +196,7 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []*reader
 	show, wipe := p.Progress("searching:")
 	defer wipe()
 	one := search.Search{Library: l, Sessions: in, Query: p.query, Progress: show, Wanted: func(h search.Hit) bool {
-		return (h.Record == 0 || h.Record > p.copies[h.Session.Key]) && (!p.query.Said || h.Said())
+		return h.Record == 0 || h.Record > p.copies[h.Session.Key]
 	}}
 	if p.limit > 0 {
 		one.Most = p.limit - p.hits
