@@ -85,16 +85,15 @@ func (c *child) running(t *testing.T) bool {
 	return err == nil && running && info.Pid == c.Process.Pid
 }
 
+// ends are the signals that end a run, and the exit code after each.
+var ends = []struct {
+	name   string
+	signal syscall.Signal
+	code   int
+}{{"interrupted", syscall.SIGINT, words.ExitInterrupted}, {"told to stop", syscall.SIGTERM, words.ExitDone}}
+
 func TestRunEndsBySignal(t *testing.T) {
-	tests := []struct {
-		name   string
-		signal syscall.Signal
-		code   int
-	}{
-		{"interrupted", syscall.SIGINT, words.ExitInterrupted},
-		{"told to stop", syscall.SIGTERM, words.ExitDone},
-	}
-	for _, tt := range tests {
+	for _, tt := range ends {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			c := spawn(t, t.TempDir(), "run")
@@ -332,15 +331,7 @@ func lockArchive(t *testing.T, stateDir string) (release func()) {
 
 // A signal ends the wait for a lock of another process.
 func TestStopsWhileTheArchiveIsLocked(t *testing.T) {
-	tests := []struct {
-		name   string
-		signal syscall.Signal
-		code   int
-	}{
-		{"told to stop", syscall.SIGTERM, words.ExitDone},
-		{"interrupted", syscall.SIGINT, words.ExitInterrupted},
-	}
-	for _, tt := range tests {
+	for _, tt := range ends {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			home, b := t.TempDir(), listening(t)
