@@ -365,7 +365,9 @@ func onlyFlags(args []string) bool {
 }
 
 // dirOf returns where a command runs, "" if no record says it.
-func (h *handover) dirOf(c *session.Call) string { return transcript.NormalizeRun(c.Dir, c.Command).Dir }
+func (h *handover) dirOf(c *session.Call) string {
+	return transcript.NormalizeRun(c.Dir, c.Command).Dir
+}
 
 // elsewhere reports whether a command runs git in another directory than the session's.
 func (h *handover) elsewhere(c *session.Call) bool {
