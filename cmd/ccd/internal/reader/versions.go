@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ type sought struct {
 	Path string    // absolute, relative, or the last elements of a path
 	Dir  string    // absolute; a relative Path is resolved against it first, then against the session's working directory
 	At   time.Time // ignore later records; zero for none
+	Next time.Time // the file as the first change after it found the file; zero for the file after its last change
 	Ask  bool      // fail with *AmbiguousError if the sessions of several directories touched such a path
 }
 
@@ -37,7 +39,7 @@ func (w sought) by() string {
 // Version is the content of a file as an agent last read or wrote it, and what --info tells of it.
 type Version struct {
 	Path       string     `json:"path"` // as resolved
-	How        string     `json:"how"`  // "read", "written", "edited" or "renamed"
+	How        string     `json:"how"`  // "read", "written", "edited", "renamed" or Found
 	Agent      string     `json:"agent"`
 	Session    string     `json:"session"` // of the read or change
 	Generation int        `json:"generation"`
@@ -50,6 +52,9 @@ type Version struct {
 	Doubt      *Event     `json:"doubt"` // set if a later command may have changed it
 	Text       string     `json:"-"`
 }
+
+// Found is how a file is that the first change after the wanted time found so.
+const Found = "found by an edit"
 
 // How names what a change does to a file.
 var How = map[transcript.Op]string{
@@ -95,12 +100,26 @@ func (e *UnknownError) Error() string {
 // Unwrap returns archive.ErrNotFound.
 func (e *UnknownError) Unwrap() error { return archive.ErrNotFound }
 
-// fileIn returns the wanted file from the first family (a session with its sub-agents) that touched exactly that path. If none
+// fileIn returns the wanted file. Where no session had it by then, but one edited it later, it is as that edit found it.
+// It fails like fileOf. progress is called for each family.
+func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()) (*Version, error) {
+	v, err := fileOf(ctx, families, w, progress)
+	if errors.Is(err, archive.ErrNotFound) && !w.At.IsZero() {
+		later := w
+		later.At, later.Next = time.Time{}, w.At
+		if found, e := fileOf(ctx, families, later, func() {}); e == nil {
+			return found, nil
+		}
+	}
+	return v, err
+}
+
+// fileOf returns the wanted file from the first family (a session with its sub-agents) that touched exactly that path. If none
 // did, it takes the first family with that path below the session's directory, else the first with a path that ends with it;
 // with Ask, these must be one path.
 // It fails with archive.ErrNotFound, with *AmbiguousError if several paths of one family end with it, and with *UnknownError if part of
 // the content at that time is unknown. progress is called after each family.
-func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()) (*Version, error) {
+func fileOf(ctx context.Context, families [][]Reading, w sought, progress func()) (*Version, error) {
 	found := &touched{rank: rankNone}
 	var others []string // the paths that match as well as found's
 	for _, family := range families {
@@ -131,11 +150,34 @@ func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()
 	if err != nil {
 		return nil, err
 	}
+	if !w.Next.IsZero() {
+		return one.before(w)
+	}
 	f, err := one.replay(func(*file) {})
 	if err != nil {
 		return nil, err
 	}
 	return f.result(one.path, found.family[0].ID, w)
+}
+
+// before returns the file as the first change after w.Next found it, from the client's own copy.
+func (one *trail) before(w sought) (*Version, error) {
+	f := &file{}
+	for _, c := range one.calls {
+		if c.Op == transcript.Read || !c.when.After(w.Next) {
+			continue
+		}
+		e := c.event()
+		e.change = c
+		if err := c.from.text.Err; err != nil {
+			return nil, err
+		}
+		if e.copyOf() && e.copy.Before.Known() {
+			e.now(f, e.copy.Before, Found)
+		}
+		break
+	}
+	return f.result(one.path, "", w)
 }
 
 // Change is a file after one call that read or changed it. Text is "" and Known false if its content is not wholly known.

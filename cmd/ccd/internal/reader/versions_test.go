@@ -185,6 +185,20 @@ func TestFileAt(t *testing.T) {
 	}
 }
 
+// The client's copy of an edited file tells what it was before any session had it.
+func TestFileBeforeItsFirstEdit(t *testing.T) {
+	const a = "/src/ink/a.go"
+	first := newStory().read(a, 1, 1, "four").
+		do("Edit", map[string]any{"file_path": a, "old_string": "five", "new_string": "5"}, "The file has been updated.", false, map[string]any{"filePath": a, "originalFile": "four\nfive\n"})
+	for _, at := range []string{"2026-02-03T04:01:00Z", "2026-02-03T04:02:30Z"} { // before all, and where a part had been read
+		when, err := time.Parse(time.RFC3339, at)
+		testkit.Must(t, err)
+		if got, want := first.file(t, sought{Path: a, Dir: "/src/ink", At: when}), a+` found by an edit #4 "four\nfive\n"`; got != want {
+			t.Errorf("%s:\n got %s\nwant %s", at, got, want)
+		}
+	}
+}
+
 func TestFileOfSeveralSessions(t *testing.T) {
 	const a = "/src/ink/a.go"
 	shelf := newShelf(t)
