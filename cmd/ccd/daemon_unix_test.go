@@ -455,6 +455,9 @@ func TestUndoStopsARun(t *testing.T) {
 	if out, _, talk := piped(home, nil, "setup", "--undo"); !strings.Contains(talk, "a daemon is running, pid") {
 		t.Errorf("not asked: %s%s", out, talk)
 	}
+	if out, code, talk := piped(home, nil, "setup", "--undo", "--dry-run"); code != words.ExitDone || !strings.Contains(string(out), "ompanion") {
+		t.Errorf("a dry run does not need it stopped: exit code %d: %s%s", code, out, talk)
+	}
 	out, code, talk := piped(home, nil, "setup", "--undo", "--yes")
 	if code != words.ExitDone || !strings.Contains(talk, "stopped: ccd run, pid") {
 		t.Errorf("exit code %d: %s%s", code, out, talk)

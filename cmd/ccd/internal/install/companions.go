@@ -41,7 +41,7 @@ func (a Account) companions(ctx context.Context) *Step {
 	step.What = "remove " + words.Count(len(found), "companion")
 	step.do = func(ctx context.Context) (string, error) {
 		if run, running, _ := daemon.ReadRun(a.StateDir); running {
-			return "", fmt.Errorf("remove companions: %w", runs(run.Pid))
+			return "", fmt.Errorf("remove companions: %w", Runs(run.Pid))
 		}
 		found, err := a.findCompanions(ctx)
 		for _, path := range found {

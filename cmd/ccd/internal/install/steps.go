@@ -12,7 +12,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
@@ -129,18 +128,11 @@ func (a Account) Setup(ctx context.Context) (steps []*Step, err error) {
 // Undo plans `ccd setup --undo`: what Setup puts on the machine goes, and the companions. The service is first, because it
 // would write the companions again. The archive, the state and the configuration stay.
 func (a Account) Undo(ctx context.Context) ([]*Step, error) {
-	s, err := a.Installed(a.Out)
-	if err != nil {
-		return nil, err
-	}
-	if pid := account.Foreground(ctx, s, a.StateDir); pid != 0 {
-		return nil, fmt.Errorf("undo setup: %w", runs(pid))
-	}
 	return []*Step{a.service(ctx, false), a.companions(ctx), a.disconnect()}, ctx.Err()
 }
 
-// runs is the error where a running daemon that is not the service is in the way.
-func runs(pid int) error {
+// Runs is the error where a running daemon that is not the service is in the way.
+func Runs(pid int) error {
 	return words.Hint(fmt.Errorf("a daemon is running, pid %d", pid), "stop it first: kill %d", pid)
 }
 

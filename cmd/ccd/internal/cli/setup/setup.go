@@ -160,21 +160,27 @@ func (a *app) stopForeground(ctx context.Context, f setupFlags) error {
 	if err != nil {
 		return err
 	}
-	info, running, _ := daemon.ReadRun(place.StateDir)
 	s, err := place.Installed(io.Discard)
-	if !running || err != nil || account.Foreground(ctx, s, place.StateDir) == 0 || !f.yes && !a.Answers() {
-		return nil // undo says what is in its way
+	if err != nil {
+		return err
 	}
-	if !f.yes {
-		yes, err := a.Yes(ctx, fmt.Sprintf("`ccd run` is running, pid %d. Stop it?", info.Pid), false)
-		if err != nil || !yes {
+	pid := account.Foreground(ctx, s, place.StateDir)
+	if pid == 0 {
+		return nil
+	}
+	yes := f.yes
+	if !yes && a.Answers() {
+		if yes, err = a.Yes(ctx, fmt.Sprintf("`ccd run` is running, pid %d. Stop it?", pid), false); err != nil {
 			return err
 		}
 	}
-	if err := stopRun(ctx, info.Pid, place.StateDir); err != nil {
+	if !yes {
+		return fmt.Errorf("undo setup: %w", install.Runs(pid))
+	}
+	if err := stopRun(ctx, pid, place.StateDir); err != nil {
 		return err
 	}
-	a.Say("stopped: ccd run, pid %d", info.Pid)
+	a.Say("stopped: ccd run, pid %d", pid)
 	return nil
 }
 
