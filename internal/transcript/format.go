@@ -102,6 +102,7 @@ type Connect struct {
 	Skill  string // or the file of a skill
 	Note   string // what the user must know after hooks have changed, "" for nothing
 	Mod    string // folder of a plugin with which ccd answers compactions, "" if the client has none
+	Asks   string // the first version of the client that asks Mod, "" for all
 
 	Outputs bool // the plugin also shortens long outputs
 

@@ -23,7 +23,7 @@ func Row() transcript.Format {
 			Name: "claude", Dir: home.Of,
 			Hooks: "settings.json", Events: transcript.Events(), Rules: true, Line: true,
 			ServersAt: state, Member: "mcpServers", Type: "stdio", State: true,
-			Skill: "skills/ccd/SKILL.md", Mod: "skills/ccd", Outputs: true,
+			Skill: "skills/ccd/SKILL.md", Mod: "skills/ccd", Asks: "2.1.287", Outputs: true,
 		},
 	}
 }

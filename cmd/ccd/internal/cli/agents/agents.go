@@ -256,9 +256,21 @@ func (a *app) agentsKnown(ctx context.Context, s *install.Setup) (all []agentRow
 		if e := l.Newest(f.Agent); e != nil {
 			r.Version = hook.VersionOf(l.Agents, e.Session.Session)
 		}
+		if r.Compacts == "ccd" && f.Connect.Mod != "" && older(r.Version, f.Connect.Asks) {
+			r.Compacts = "agent"
+			r.Notes = append(r.Notes, fmt.Sprintf("ccd compacts in %s from version %s on; the newest session is of %s", f.Title, f.Connect.Asks, r.Version))
+		}
 		all = append(all, r)
 	}
 	return all, errors.Join(unread, err)
+}
+
+// older reports whether a version is known and before another.
+func older(version, than string) bool {
+	var a, b [3]int
+	n, _ := fmt.Sscanf(version, "%d.%d.%d", &a[0], &a[1], &a[2])
+	m, _ := fmt.Sscanf(than, "%d.%d.%d", &b[0], &b[1], &b[2])
+	return n == 3 && m == 3 && slices.Compare(a[:], b[:]) < 0
 }
 
 // agentRows returns the table of agents, or with parts the lines of each.
