@@ -55,8 +55,9 @@ size (bytes that restore prints), sha256 (of the raw span; of a range of its
 lines; of a list of its raw parts joined by newline), parts, note. With --file:
 path, how ("read", "written", "edited", "renamed", or "found by an edit" after
 the wanted time), agent, session, generation, record and time (of the last read
-or change), size, lines, sha256 (of the text), gone (it was deleted or renamed since) and doubt (a command may have
-changed it since): null or {what, session, record, time}`,
+or change), size, lines, sha256 (of the text), gone (it was deleted or renamed
+since) and doubt (a command may have changed it since): null or {what, session,
+record, time}`,
 		Example: `  ccd restore 4tq9c1m7x2ka
       the original behind a marker
   ccd restore 5d2f7a1e#3-#9
