@@ -209,6 +209,12 @@ func (l *Library) Changes(ctx context.Context, e *Entry, wanted string) (path st
 	}
 	path = named.path
 	size, last := 0, Change{}
+	add := func(one Change) {
+		all = append(all, one)
+		for size += len(one.Text); len(all) > 1 && (len(all) > maxChanges || size > maxChangeBytes); all = all[1:] {
+			size -= len(all[0].Text)
+		}
+	}
 	_, err = named.replay(func(f *file) {
 		one := Change{Version: f.Version}
 		if one.Text, one.Known = f.content.Text(); f.Gone != nil {
@@ -222,10 +228,12 @@ func (l *Library) Changes(ctx context.Context, e *Entry, wanted string) (path st
 		if last = one; one.How == "read" && shown.Known && shown.Text == one.Text {
 			return
 		}
-		all = append(all, one)
-		for size += len(one.Text); len(all) > 1 && (len(all) > maxChanges || size > maxChangeBytes); all = all[1:] {
-			size -= len(all[0].Text)
+		if found, ok := f.found.Text(); ok && !shown.Known {
+			before := one
+			before.How, before.Text, before.Known = Found, found, true
+			add(before)
 		}
+		add(one)
 	})
 	return path, all, err
 }
@@ -490,6 +498,7 @@ func destinations(f session.Change) []string {
 type file struct {
 	Version
 	content transcript.Content
+	found   transcript.Content // what the last change found, by the client's copy
 	touched bool
 	why     *Event    // why the content is unknown
 	last    time.Time // until when it was known
@@ -583,7 +592,7 @@ func (e *event) apply(f *file) {
 
 // now sets the content that the file has from this record on.
 func (e *event) now(f *file, c transcript.Content, how string) {
-	f.touched, f.content = true, c
+	f.touched, f.content, f.found = true, c, transcript.Content{}
 	if _, ok := c.Text(); ok {
 		f.why, f.last = nil, e.at
 	}
@@ -628,6 +637,9 @@ func (e *event) written(f *file) {
 		after = transcript.Content{}
 	}
 	e.now(f, after, how)
+	if e.copyOf() {
+		f.found = e.copy.Before
+	}
 	if !after.Known() {
 		f.why = e.told(how)
 	}

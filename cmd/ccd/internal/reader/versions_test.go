@@ -247,16 +247,28 @@ func TestFileOfSeveralSessions(t *testing.T) {
 // TestChanges: each version of a file in its order, and how it came about.
 func TestChanges(t *testing.T) {
 	const a = "/src/ink/a.go"
-	s := newShelf(t)
-	one := s.put("S", transcript.Main, 1, newStory().write(a, "one\n").edit(a, "one", "two").bash("rm a.go", 0).b.String())
-	l := Library{Place: &account.Place{Archive: s.Archive}}
-	path, all, err := l.Changes(t.Context(), l.Session(t.Context(), one.Key), a)
-	testkit.Must(t, err)
-	got := path
-	for _, c := range all {
-		got += fmt.Sprintf(" %s %q", c.How, c.Text)
-	}
-	if want := a + ` written "one\n" edited "two\n" deleted ""`; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	copied := map[string]any{"filePath": a, "originalFile": "four\nfive\n"}
+	for _, c := range []struct {
+		s    *story
+		want string
+	}{
+		{newStory().write(a, "one\n").edit(a, "one", "two").bash("rm a.go", 0), `written "one\n" edited "two\n" deleted ""`},
+		{
+			newStory().read(a, 1, 1, "four").do("Edit", map[string]any{"file_path": a, "old_string": "five", "new_string": "5"}, "ok", false, copied),
+			`read "" found by an edit "four\nfive\n" edited "four\n5\n"`,
+		},
+	} {
+		s := newShelf(t)
+		one := s.put("S", transcript.Main, 1, c.s.b.String())
+		l := Library{Place: &account.Place{Archive: s.Archive}}
+		path, all, err := l.Changes(t.Context(), l.Session(t.Context(), one.Key), a)
+		testkit.Must(t, err)
+		got := path
+		for _, c := range all {
+			got += fmt.Sprintf(" %s %q", c.How, c.Text)
+		}
+		if want := a + " " + c.want; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
