@@ -153,11 +153,16 @@ func fileOf(ctx context.Context, families [][]Reading, w sought, progress func()
 	if !w.Next.IsZero() {
 		return one.before(w)
 	}
+	return one.newest(found.family[0].ID, w)
+}
+
+// newest returns the file after the last call on it; session is the one that knows it.
+func (one *trail) newest(session string, w sought) (*Version, error) {
 	f, err := one.replay(func(*file) {})
 	if err != nil {
 		return nil, err
 	}
-	return f.result(one.path, found.family[0].ID, w)
+	return f.result(one.path, session, w)
 }
 
 // before returns the file as the first change after w.Next found it, from the client's own copy.
@@ -207,35 +212,46 @@ func (l *Library) Changes(ctx context.Context, e *Entry, wanted string) (path st
 	if err != nil {
 		return "", nil, err
 	}
-	path = named.path
-	size, last := 0, Change{}
-	add := func(one Change) {
-		all = append(all, one)
-		for size += len(one.Text); len(all) > 1 && (len(all) > maxChanges || size > maxChangeBytes); all = all[1:] {
-			size -= len(all[0].Text)
-		}
+	past := history{path: named.path}
+	_, err = named.replay(past.take)
+	return past.path, past.all, err
+}
+
+// history is what a file was.
+type history struct {
+	path string
+	all  []Change
+	last Change
+	size int // bytes of all texts
+}
+
+// take adds a file as a call left it, and as the call found it if that was not known.
+func (h *history) take(f *file) {
+	one := Change{Version: f.Version}
+	if one.Text, one.Known = f.content.Text(); f.Gone != nil {
+		one = Change{Version{How: f.Gone.What, Session: f.Gone.Session, Record: f.Gone.Record, Time: f.Gone.Time}, true}
 	}
-	_, err = named.replay(func(f *file) {
-		one := Change{Version: f.Version}
-		if one.Text, one.Known = f.content.Text(); f.Gone != nil {
-			one = Change{Version{How: f.Gone.What, Session: f.Gone.Session, Record: f.Gone.Record, Time: f.Gone.Time}, true}
-		}
-		one.Path = path
-		if one.Record == 0 || one.Record == last.Record && one.Session == last.Session {
-			return
-		}
-		shown := last
-		if last = one; one.How == "read" && shown.Known && shown.Text == one.Text {
-			return
-		}
-		if found, ok := f.found.Text(); ok && !shown.Known {
-			before := one
-			before.How, before.Text, before.Known = Found, found, true
-			add(before)
-		}
-		add(one)
-	})
-	return path, all, err
+	one.Path = h.path
+	shown := h.last
+	if one.Record == 0 || one.Record == shown.Record && one.Session == shown.Session {
+		return
+	}
+	if h.last = one; one.How == "read" && shown.Known && shown.Text == one.Text {
+		return
+	}
+	if found, ok := f.found.Text(); ok && !shown.Known {
+		before := one
+		before.How, before.Text, before.Known = Found, found, true
+		h.add(before)
+	}
+	h.add(one)
+}
+
+func (h *history) add(one Change) {
+	h.all = append(h.all, one)
+	for h.size += len(one.Text); len(h.all) > 1 && (len(h.all) > maxChanges || h.size > maxChangeBytes); h.all = h.all[1:] {
+		h.size -= len(h.all[0].Text)
+	}
 }
 
 // Newest returns the files of one session that were read or changed last, the newest first, whose content is known: at most so many. It
