@@ -507,11 +507,11 @@ func (h *handover) since(words, end *event) {
 		}
 		all = append(all, fmt.Sprintf("%s%s%s (#%d)", h.doing(e.Call, 70), ending(e.Call), why, e.n))
 	}
-	name := "Last calls"
+	since := ""
 	if words != nil && !slices.ContainsFunc(h.events[words.index:], (*event).heading) {
-		name = "After them"
+		since = fmt.Sprintf(" since #%d", words.n)
 	}
-	h.line("%s (%d): %s", name, n, strings.Join(all, "; "))
+	h.line("Last calls%s (%d): %s", since, n, strings.Join(all, "; "))
 }
 
 // callsSince returns the calls after the agent's last words and the human's, the newest first.

@@ -61,12 +61,12 @@ var lineCases = []struct {
 	{
 		"turn: it ended",
 		[]string{"$ go test ./importer" + pass, "last All green, 14 rows are skipped."},
-		[]string{"The human's move; your turn ended (#4): \"All green, 14 rows are skipped.\"", "!After them", "!Your move"},
+		[]string{"The human's move; your turn ended (#4): \"All green, 14 rows are skipped.\"", "!Last calls", "!Your move"},
 	},
 	{
 		"turn: last words, and what came after them",
 		[]string{"agent First the parser.", "thought A thought is neither.", "edit a.go" + made, "$ go test ./importer"},
-		[]string{"Your last words (#2): \"First the parser.\"", "After them (2): edit a.go (#4); `go test ./importer`, no result recorded (#6)", "!The human's move"},
+		[]string{"Your last words (#2): \"First the parser.\"", "Last calls since #2 (2): edit a.go (#4); `go test ./importer`, no result recorded (#6)", "!The human's move"},
 	},
 	{"turn: a question is the human's move", []string{"ask Which date?"}, []string{"The human's move: asked \"Which date?\" (#2) has no answer yet"}},
 	{"turn: a question that was answered", []string{"ask Which date? => answer: UTC"}, []string{"!The human's move"}},

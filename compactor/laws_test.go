@@ -144,7 +144,7 @@ func TestEveryIDResolves(t *testing.T) {
 var (
 	ownHead = regexp.MustCompile(`^(?:## )?#(\d+) (human|agent|thought|report|stopped|summary|REFUSED|ran|the human ran|edit|wrote|deleted|moved|asked|plan|steps|sub-agent|read|search|web|mcp__x__y)`)
 	ownLine = regexp.MustCompile(`^($|The rest: |## before the first request$|-> |\[#\d+: \d+ more lines?\]$|\[\d+ lines?\]$|…$|\[ccd [0-9a-z]{12} |edited |read )`)
-	ownSay  = regexp.MustCompile(`^(Task|Asked before|No check|then|Stopped|Your|The human's|After them|Last calls|Plan|Git|Edited|Checks|Failed|Refused)\b`)
+	ownSay  = regexp.MustCompile(`^(Task|Asked before|No check|then|Stopped|Your|The human's|Last calls|Plan|Git|Edited|Checks|Failed|Refused)\b`)
 )
 
 // evil is a session in which every kind of event has lines that look like ccd's.

@@ -37,6 +37,7 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 	if one := joined(text); lexicon.Chars(one) <= most {
 		return asText(h.proves(ref, one), 0)
 	}
+	text = lexicon.Unwrapped(text)
 	all := prose(text, longQuoted)
 	ranks := h.rank(text, all, reply)
 	taken := make([]extent, len(all))

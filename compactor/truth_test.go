@@ -227,7 +227,7 @@ func (p *plain) falsehoods(handover string, seen map[string]int) (wrong []string
 			_, one, _ := strings.Cut(row, "before: ")
 			m := runForm.FindStringSubmatch(one)
 			check("no check", strings.HasSuffix(one, "…") || m != nil && p.ran(number(m[4]), m[1], m[2]) && p.says(number(m[4]), m[3]+m[5]), row)
-		case strings.HasPrefix(row, "After them"), strings.HasPrefix(row, "Last calls"):
+		case strings.HasPrefix(row, "Last calls"):
 			for one := range strings.SplitSeq(rest, "; ") {
 				m := runForm.FindStringSubmatch(one)
 				check("calls", m == nil || one[0] != '`' || p.ran(number(m[4]), m[1], m[2]), one)

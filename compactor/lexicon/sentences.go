@@ -92,9 +92,47 @@ func abbreviates(before string) bool {
 // Lines between these lengths, in bytes, may have been wrapped. They are joined with the next line up to a limit.
 const (
 	leastWrapped = 50
-	mostWrapped  = 130
-	mostJoined   = 600
+	mostWrapped  = 200
+	mostJoined   = 1000
 )
+
+// Unwrapped returns a text in which lines that were wrapped are one: a long line that ends no sentence, with the next one, if that
+// goes on in lower case or with a digit. Fenced code stays as it is.
+func Unwrapped(text string) string {
+	var fences Fences
+	var out strings.Builder
+	open := 0 // bytes of the line so far, if it may go on
+	for line := range strings.Lines(text) {
+		fence, code := fences.Line(line)
+		end := strings.TrimRight(line, " \t\r\n")
+		if t := strings.TrimSpace(line); open > 0 && !fence && goesOn(t) {
+			out.WriteString(" " + strings.TrimLeft(end, " \t"))
+		} else {
+			if out.Len() > 0 {
+				out.WriteByte('\n')
+			}
+			out.WriteString(end)
+			open = 0
+		}
+		if open += len(end); code || fence || EndsSentence(end) || len(end) < leastWrapped || len(end) > mostWrapped || open > mostJoined {
+			open = 0
+		}
+	}
+	return out.String()
+}
+
+// goesOn reports whether a trimmed line can be the rest of a wrapped one.
+func goesOn(t string) bool {
+	first, n := utf8.DecodeRuneInString(t)
+	next, _ := utf8.DecodeRuneInString(t[n:])
+	switch {
+	case unicode.IsLower(first), unicode.IsDigit(first):
+		return NumberLen(t) == 0
+	case first == '$', first == '(':
+		return unicode.IsLetter(next)
+	}
+	return false
+}
 
 // Sentences yields the sentences of a text in order, each with the number of its paragraph. A line that is not prose (a bullet,
 // a heading) is a sentence of its own, wrapped lines are joined, and a dot in a name or number does not end a sentence. It
@@ -102,42 +140,24 @@ const (
 func Sentences(text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		var fences Fences
-		part, open, long := 0, "", false // open is an incomplete sentence
-		say := func(s string) bool {
-			s = bare(strings.TrimSpace(s))
-			return s == "" || yield(part, s)
-		}
-		for line := range strings.Lines(text) {
+		part := 0
+		for line := range strings.Lines(Unwrapped(text)) {
 			fence, code := fences.Line(line)
+			if fence || code {
+				continue
+			}
 			t := strings.TrimSpace(line)
-			goesOn := long && !fence && t != "" && ClassOf(t[0])&(Small|Digit) != 0 && NumberLen(t) == 0
-			if open != "" && !goesOn {
-				if !say(open) {
-					return
-				}
-				open = ""
-			}
-			switch {
-			case fence, code:
-				continue
-			case t == "":
+			if t == "" {
 				part++
-				continue
-			case open != "":
-				t = open + " " + t
 			}
-			for open = ""; t != ""; {
+			for t != "" {
 				n := SentenceEnd(t)
-				if n == len(t) && !EndsSentence(t) {
-					open = t
-				} else if !say(t[:n]) {
+				if s := bare(strings.TrimSpace(t[:n])); s != "" && !yield(part, s) {
 					return
 				}
 				t = strings.TrimSpace(t[n:])
 			}
-			long = leastWrapped <= len(line) && len(line) <= mostWrapped && len(open) < mostJoined
 		}
-		say(open)
 	}
 }
 

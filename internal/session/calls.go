@@ -387,9 +387,13 @@ func (p *Plan) end(c *Call, a *transcript.Action, out *transcript.Outcome) {
 	}
 	switch p.take(c.Index, a); {
 	case len(a.Plan) == 0 && !a.Replace && len(out.Plan) > 0:
-		p.Steps, p.made, p.Event = nil, nil, c.Index
+		was := p.Steps
+		p.Steps, p.made = nil, nil
 		for _, item := range out.Plan {
 			p.put(item, c.Index)
+		}
+		if !slices.Equal(was, p.Steps) { // to look at a plan does not renew it
+			p.Event = c.Index
 		}
 	case out.PlanID != "":
 		for i := range p.Steps {
