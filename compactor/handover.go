@@ -85,7 +85,7 @@ func (d *draft) makeHandover(room int) string {
 		if h.size() <= room || h.quote <= leastQuoted {
 			return h.fit(room)
 		}
-		h.quote, h.short = h.quote*3/4, h.short*3/4
+		h.quote, h.short = h.quote*3/4, max(leastLine, h.short*3/4)
 	}
 }
 
@@ -201,7 +201,9 @@ func (h *handover) newestTurn() (turn *event) {
 
 // anchor returns the newest message that names something by itself before one that does not, nil if that one does.
 func (h *handover) anchor(turn *event) *event {
-	if h.isTask(turn) {
+	said := h.said(turn)
+	shortQuestion := asks(said) && lexicon.Width(said) < saysSomething // which is about what was asked before
+	if h.isTask(turn) && !shortQuestion {
 		return nil
 	}
 	for _, e := range slices.Backward(h.asks) {

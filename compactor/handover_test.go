@@ -76,6 +76,11 @@ var lineCases = []struct {
 		[]string{"Task (#3, 2026-03-04 09:00Z): \"Now support OpenPrintTag\"", "!importer"},
 	},
 	{
+		"task: a short question is about what was asked before",
+		[]string{"last Done.", "human and in the exporter too?", "agent I look."},
+		[]string{"Asked before (#1", "Task (#3, 2026-03-04 09:00Z): \"and in the exporter too?\""},
+	},
+	{
 		"task: the first, if the human corrected it while the agent worked",
 		[]string{"$ go test ./importer", "interrupted", "human use the date of the server instead of that of the machine, it is the only right one", "agent I look."},
 		[]string{"Task (#1", "then (#4"},

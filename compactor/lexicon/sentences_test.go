@@ -19,6 +19,10 @@ func TestSentences(t *testing.T) {
 		"**Bold** stays. ":                       {"**Bold** stays."},
 		"It ends with dots... and goes on. Yes.": {"It ends with dots... and goes on.", "Yes."},
 		"":                                       nil,
+		"This line was wrapped by a terminal that is narrower\n  than it, so it goes on below. Next.": {"This line was wrapped by a terminal that is narrower than it, so it goes on below.", "Next."},
+		"A wrapped line whose rest begins with a variable that sets\n$SHELL to fish.":                 {"A wrapped line whose rest begins with a variable that sets $SHELL to fish."},
+		"A long line without an end, below which there is a list of\n1. things":                       {"A long line without an end, below which there is a list of", "things"},
+		"A long line without an end, and below it another one that\nBegins anew":                      {"A long line without an end, and below it another one that", "Begins anew"},
 	} {
 		if got := sentencesOf(text); !slices.Equal(got, want) {
 			t.Errorf("Sentences(%q) = %q, want %q", text, got, want)

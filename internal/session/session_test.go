@@ -202,3 +202,12 @@ func TestPlan(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanIsLookedAt: a listing that changes nothing is not the newest change of a plan.
+func TestPlanIsLookedAt(t *testing.T) {
+	for list, want := range map[string]int32{"#1 [pending] parse": 0, "#1 [completed] parse": 1} {
+		if got := told(`TaskCreate {"subject":"parse"} => Task #1 created successfully: parse`, "TaskList {} => "+list).Plan.Event; got != want {
+			t.Errorf("%s: changed by call %d, want %d", list, got, want)
+		}
+	}
+}
