@@ -151,7 +151,9 @@ var client = transcript.Client{
 		"mcp-resource",
 		"local-command-caveat local-command-stdout local-command-stderr bash-stdout bash-stderr "+
 			"teammate-message agent-message cross-session-message mcp-polling-update mcp-resource-update "+
-			"mcp-server-note channel fork-boilerplate tick command-contents"),
+			"mcp-server-note channel fork-boilerplate tick command-contents",
+		// below a plan that is given to a new context (2.1.12)
+		transcript.Wrapper{Begin: "If you need specific details from before exiting plan mode", End: ".jsonl", Beside: true}),
 	Notices: []transcript.Wrapper{
 		{Begin: "Another Claude session sent a message:"},
 		{Begin: "Another Claude session sent a message while you were working:"},
