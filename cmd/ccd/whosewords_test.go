@@ -317,7 +317,8 @@ func copied(t *testing.T, agent string, lines []byte) (human, results string) {
 			case it.Kind == transcript.Summary:
 				human += humanWords(text)
 			case it.Kind == transcript.Human && !strings.HasPrefix(text, "[ccd "):
-				human += text + "\n"
+				from, to := it.Client().Span(it.Frame, text)
+				human += text[from:to] + "\n"
 			}
 		}
 	}
