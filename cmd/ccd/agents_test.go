@@ -292,7 +292,7 @@ func TestThrash(t *testing.T) {
 	w.shows("show", w.ccd("show", s), "Compacted 3 times from #3 to #9")
 }
 
-// TestCopiesOfEachAgent: what a program that synchronizes directories makes, and a fork that says nothing new, is a duplicate in each
+// TestCopiesOfEachAgent: what a program that synchronizes directories makes, and a fork that says nothing new, is a copy in each
 // agent whose records have times, whatever names these have.
 func TestCopiesOfEachAgent(t *testing.T) {
 	for _, agent := range []string{"codex", "gemini-cli", "qwen-code", "copilot-cli", "pi", "factory-droid"} {
@@ -309,8 +309,8 @@ func TestCopiesOfEachAgent(t *testing.T) {
 			want = 2
 		}
 		w.once()
-		if out := w.ccd("ls", "--all"); strings.Count(out, "duplicate") != want {
-			t.Errorf("%s: not %d duplicates in:\n%s", agent, want, out)
+		if out := w.ccd("ls", "--all"); strings.Count(out, "\tcopy\n") != want {
+			t.Errorf("%s: not %d copies in:\n%s", agent, want, out)
 		}
 		w.shows(agent, w.ccd("show", "latest"), "session: "+id)
 	}

@@ -787,8 +787,8 @@ func TestCopies(t *testing.T) {
 	w.once()
 	w.shows("latest", w.ccd("show", "latest"), "session: "+s)
 	out := w.ccd("ls", "--all")
-	if n := strings.Count(out, "duplicate"); n != 3 {
-		t.Errorf("%d sessions are called duplicates:\n%s", n, out)
+	if n := strings.Count(out, "\tcopy\n"); n != 4 {
+		t.Errorf("%d sessions are called copies:\n%s", n, out)
 	}
 	w.shows("ls", out, "!1x", time.Now().UTC().Format("2006-01-02")) // the copy is dated now
 

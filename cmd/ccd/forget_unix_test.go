@@ -178,7 +178,7 @@ func TestForgetSession(t *testing.T) {
 		put(t, transcriptPath(home, 1), strings.Repeat(aLine, 90)) // its transcript goes on
 		once(t, home)
 	}
-	if out, _, _ := outputs(t, home, "ls", "--json"); bytes.Contains(out, []byte(id)) || !bytes.Contains(out, []byte("000000000002")) {
+	if out, _, _ := outputs(t, home, "ls", "--all", "--json"); bytes.Contains(out, []byte(id)) || !bytes.Contains(out, []byte("000000000002")) {
 		t.Errorf("ls: %s", out)
 	}
 	if out, talk, code := outputs(t, home, "compact", transcriptPath(home, 1)); code == words.ExitDone || bytes.Contains(out, []byte(leaked)) {

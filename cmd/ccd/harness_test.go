@@ -134,6 +134,6 @@ func TestExports(t *testing.T) {
 
 	put(t, strings.Replace(path, "ses_1", "ses_1 (1)", 1), whole)
 	w.once()
-	w.shows("ls", w.ccd("ls", "--all"), "duplicate")
+	w.shows("ls", w.ccd("ls", "--all"), "\tcopy\n")
 	w.shows("latest", w.ccd("show", "latest"), "session: ses_1.json")
 }

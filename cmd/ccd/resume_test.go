@@ -68,7 +68,7 @@ func TestResumedCopies(t *testing.T) {
 	if got := ccd(0, "resume", "--dry-run", "--json", "latest"); resumed(t, got).Source != one.Source {
 		t.Errorf("latest means the copy: %s", got)
 	}
-	if got := ccd(0, "ls"); !strings.Contains(got, "copy") {
+	if got := ccd(0, "ls", "--all"); !strings.Contains(got, "copy") {
 		t.Errorf("ls does not mark it: %s", got)
 	}
 	continueSession(t, one.Path)

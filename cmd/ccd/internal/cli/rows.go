@@ -33,7 +33,7 @@ func SessionColumns(now time.Time) []table.Column[status.Session] {
 			if title == "" {
 				title = "-"
 			}
-			if s.SubAgent() {
+			if s.SubAgent() || s.CopyOf != nil {
 				title = "  " + title
 			}
 			return title

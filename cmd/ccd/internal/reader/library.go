@@ -30,6 +30,7 @@ import (
 	"ccd/internal/lazy"
 	"ccd/internal/ownfile"
 	"ccd/internal/project"
+	"ccd/internal/session"
 	"ccd/internal/summarizer"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -54,8 +55,8 @@ type Entry struct {
 	Kept    daemon.State
 	Machine string // that has its files, as --machine names it; "" for this one
 
-	Duplicate bool   // another session has all that it says
-	newest    *Entry // of an earlier file of a conversation: that which stands for all
+	CopyOf *Entry // of an unlabelled copy that nobody has continued: the session that has all that it says
+	newest *Entry // of an earlier file of a conversation: that which stands for all
 }
 
 // stamp is a file as it was when it was read.
@@ -185,19 +186,22 @@ func (e *Entry) Last() time.Time {
 	return e.Kept.Last
 }
 
-// Aside reports whether lists leave the session out unless all are wanted: ccd does not follow it, or its records are known,
-// it is no copy by ccd, and no person has spoken in it or labelled it. What was only given to `ccd compact` is no session.
+// Copy reports whether it is a copy that nobody has continued.
+func (e *Entry) Copy() bool { return e.CopyOf != nil || e.Kept.NotResumed() }
+
+// Aside reports whether lists leave the session out unless all are wanted: it has an original, ccd does not follow it, or its records
+// are known, and no person has spoken in it or labelled it. What was only given to `ccd compact` is no session.
 func (e *Entry) Aside() bool {
 	s := &e.Kept
 	switch {
-	case e.Root == "", e.Class == transcript.Earlier, s.SkipReason != "":
+	case e.Root == "", e.Class == transcript.Earlier, s.SkipReason != "", e.CopyOf != nil:
 		return true
 	case e.Class != transcript.Main:
 		return false
 	}
 	understood := !s.UnknownFormat || s.Broken == s.Records // a file without any JSON is no transcript
 	known := e.StateDamage == nil && understood && s.Resumed.Records == 0 && (s.Records > 0 || e.Bytes() == 0)
-	return known && s.Ask == "" && s.Boundary.IsZero() && !s.Labels.Pinned && s.Labels.Name == "" && len(s.Labels.Tags) == 0
+	return known && s.Ask == "" && s.Boundary.IsZero() && s.Labels.IsZero()
 }
 
 // Choice is which sessions are wanted, and from when to when.
@@ -211,7 +215,7 @@ func (c Choice) In(t time.Time) bool {
 	return (c.Since.IsZero() || !t.Before(c.Since)) && (c.Until.IsZero() || !t.IsZero() && !t.After(c.Until))
 }
 
-// Listed returns the sessions that lists show: the main ones that are not aside, newest first, also copies that ccd made.
+// Listed returns the sessions that lists show: the main ones that are not aside, newest first.
 func (l *Library) Listed(agent string) (all []*Entry) {
 	for _, e := range l.Sessions {
 		if e.Class == transcript.Main && !e.Aside() && (agent == "" || e.Agent == agent) {
@@ -507,11 +511,14 @@ func (e *Entry) copied() (of string, ok bool) {
 	return name[:at[0]], true
 }
 
-// relate marks copies of sessions: those that a program made which synchronizes directories, and forks that do not say so, which have
-// the beginning of another session. A copy that says nothing newer is a duplicate.
+// relate finds the originals of copies: of those that ccd made, those that a program made which synchronizes directories, and forks that
+// do not say so, which have the beginning of another session.
 func (l *Library) relate() {
 	alike, named := map[transcript.Key][]*Entry{}, map[transcript.Key]*Entry{} // by their beginning, by their name
 	for _, e := range l.Sessions {
+		if e.Kept.NotResumed() && e.Kept.Labels.IsZero() {
+			e.CopyOf = l.CopiedFrom(e)
+		}
 		if e.Class != transcript.Main || e.Kept.Resumed.Records > 0 {
 			continue
 		}
@@ -556,7 +563,20 @@ func (e *Entry) repeats(original *Entry) {
 		e.Kept.Origin = original.Name()
 	}
 	_, copied := e.copied()
-	e.Duplicate = copied || !e.Last().After(original.Last())
+	if e.Kept.Labels.IsZero() && (copied || !e.Last().After(original.Last()) && e.within(original)) {
+		e.CopyOf = original
+	}
+}
+
+// within reports whether another session has all that was asked and done in this one.
+func (e *Entry) within(other *Entry) bool {
+	own, err := e.Kept.Known.Did()
+	theirs, others := other.Kept.Known.Did()
+	has := map[int64]bool{}
+	for _, d := range theirs {
+		has[d.Key] = true
+	}
+	return errors.Join(err, others) == nil && !slices.ContainsFunc(own, func(d session.Deed) bool { return !has[d.Key] })
 }
 
 // maxBeside is how much of a file beside transcripts is read, in bytes.

@@ -153,7 +153,7 @@ func (l *Library) Latest(dir, agent string) iter.Seq[*Entry] {
 		}
 		if slices.Contains(l.callers, e.Name()) {
 			callers = append(callers, e)
-		} else if !(e.Aside() || e.Duplicate || e.Kept.UnknownFormat || e.Kept.NotResumed()) {
+		} else if !(e.Aside() || e.Copy() || e.Kept.UnknownFormat) {
 			all = append(all, e)
 		}
 	}

@@ -179,20 +179,25 @@ func (s Session) attention() string {
 }
 
 // Families are the sessions in the order in which they are listed: main ones, pinned ones first, then newest first and, with all,
-// each with its sub-agents behind it.
+// each with its copies and sub-agents behind it.
 func Families(sessions []*reader.Entry, all bool) (families [][]Session) {
 	at := map[transcript.Key]int{}
 	for _, e := range sessions {
-		if e.Class == transcript.Main && (all || !e.Aside()) {
+		if e.Class == transcript.Main && e.CopyOf == nil && (all || !e.Aside()) {
 			at[e.Key] = len(families)
 			families = append(families, []Session{Of(e)})
 		}
 	}
 	for _, e := range sessions {
-		if e.Class != transcript.SubAgent || !all {
+		of := transcript.Key{Agent: e.Agent, ID: e.Parent}
+		if e.CopyOf != nil {
+			of = e.CopyOf.Key
+		} else if e.Class != transcript.SubAgent {
 			continue
 		}
-		if i, known := at[transcript.Key{Agent: e.Agent, ID: e.Parent}]; known {
+		if i, known := at[of]; !all {
+			continue
+		} else if known {
 			families[i] = append(families[i], Of(e))
 		} else { // its session is not listed
 			families = append(families, []Session{Of(e)})
@@ -276,10 +281,8 @@ func (s Session) Apart() string {
 		return "on " + mark.Inline(s.Machine, 60)
 	case s.Root == "":
 		return "file"
-	case s.Kept.NotResumed():
+	case s.Copy():
 		return "copy"
-	case s.Duplicate:
-		return "duplicate"
 	case s.StateDamage == nil && s.Lost == nil && s.Kept.Records == 0 && s.Bytes+s.Lag == 0:
 		return "empty"
 	}

@@ -83,7 +83,8 @@ With --json: one array, an object per session:
   ccd ls --everywhere
       and the pulled sessions of other machines
   ccd ls --all
-      include sub-agents (under their parents) and sessions without messages from you
+      include sub-agents and copies (under their sessions) and sessions without
+      messages from you
   ccd ls --json | jq -r '.[] | select(.pressure > 0.6) | .session'
       sessions that use over 60% of their window`,
 	}
@@ -100,7 +101,7 @@ With --json: one array, an object per session:
 	}
 	c.Flags().IntVarP(&f.limit, "limit", "n", 0, "list `N` sessions")
 	cli.OneOf(c.Flags(), &f.sort, "sort", "the largest first, by `ORDER`: context (how full), size (tokens) or last", "context", "size", "last")
-	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents, sessions in which no person spoke, summarizer sessions, and files from ccd compact FILE")
+	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents, copies that nobody has continued, sessions in which no person spoke, summarizer sessions, and files from ccd compact FILE")
 	c.Flags().BoolVar(&f.pinned, "pinned", false, "only pinned sessions")
 	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "include the pulled sessions of all machines")
 	c.Flags().StringVar(&f.tag, "tag", "", "only sessions with this `TAG`")
@@ -155,7 +156,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		a.Say("%d more: ccd ls -n %d", more, len(rows)+more)
 	}
 	if n := f.hidden(l); n > 0 && a.Width() > 0 {
-		a.Say("%s of sub-agents, or in which you said nothing: ccd ls --all", words.Count(n, "more session"))
+		a.Say("%s (copies, sub-agents, or you said nothing): ccd ls --all", words.Count(n, "more session"))
 	}
 	return nil
 }
