@@ -56,7 +56,7 @@ func TestSessionOfThisDirectory(t *testing.T) {
 			{"restore", "--session", ".", "--info"},
 		} {
 			code, _, said := ccdIn(home, "", args...)
-			if code != words.ExitDone || strings.Count(said, "session of this directory: "+want[:13]+", ") != 1 {
+			if code != words.ExitDone || strings.Count(said, "session of this directory: "+want[:8]+", ") != 1 {
 				t.Errorf("%s: %v: exit %d: %s", dir, args, code, said)
 			}
 		}
@@ -77,7 +77,7 @@ func TestNoSessionOfThisDirectory(t *testing.T) {
 		code, out, said := ccdIn(home, "1\n", args...)
 		lines := strings.Split(said, "\n")
 		if code != words.ExitNotFound || out != "" || len(lines) < 5 || lines[0] != "ccd: find session: this directory has no session" ||
-			!strings.HasPrefix(lines[1], "   1  cccc3333-0000, ") || !strings.HasPrefix(lines[3], "   3  aaaa1111-0000, ") ||
+			!strings.HasPrefix(lines[1], "   1  cccc3333, ") || !strings.HasPrefix(lines[3], "   3  aaaa1111, ") ||
 			!strings.HasPrefix(lines[4], "hint: ") || strings.Contains(said, "\x1b") {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, said)
 		}
@@ -93,13 +93,13 @@ func TestLatestSaysWhich(t *testing.T) {
 	t.Chdir(home)
 	for _, args := range [][]string{{"show", "latest"}, {"restore", "--session", "latest"}, {"restore", "latest#1"}, {"search", "--session", "latest", "the"}} {
 		code, _, said := ccdIn(home, "", args...)
-		if code != words.ExitDone || strings.Count(said, "latest is "+chosenA[:13]+", ") != 1 ||
+		if code != words.ExitDone || strings.Count(said, "latest is "+chosenA[:8]+", ") != 1 ||
 			strings.Count(said, "also active: ") != 1 || !strings.Contains(said, "; its ID is "+chosenB[:8]) || strings.Contains(said, chosenC[:8]) {
 			t.Errorf("%v: exit %d: %s", args, code, said)
 		}
 	}
 	if code, _, said := ccdIn(home, "", "show", "latest:"+filepath.Join(home, "src", "plain")); code != words.ExitDone ||
-		!strings.Contains(said, "latest is "+chosenB[:13]) || strings.Contains(said, "also") {
+		!strings.Contains(said, "latest is "+chosenB[:8]+", ") || strings.Contains(said, "also") {
 		t.Errorf("latest:DIR: exit %d: %s", code, said)
 	}
 	if code, out, said := ccdIn(home, "", "show", "-q", "latest"); code != words.ExitDone || out == "" || said != "" {

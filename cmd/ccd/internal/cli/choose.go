@@ -140,7 +140,7 @@ func (a *App) sayLatest(l *reader.Library, e *reader.Entry, dir, agent string) {
 }
 
 // SessionLine returns a session in one line, with its ID.
-func SessionLine(e *reader.Entry) string { return status.Short(e.ID) + ", " + SessionDetails(e) }
+func SessionLine(e *reader.Entry) string { return mark.Inline(e.Short(), 0) + ", " + SessionDetails(e) }
 
 // SessionDetails describes a session: its project, agent, age, size and title, which is cut first.
 func SessionDetails(e *reader.Entry) string {

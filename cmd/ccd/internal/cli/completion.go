@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"ccd/cmd/ccd/internal/status"
 )
 
 // completeSessions completes SESSION and --session by ID, and describes each session.
@@ -17,7 +15,7 @@ func (a *App) completeSessions(root *cobra.Command) {
 		}
 		all := []cobra.Completion{"latest"}
 		for _, e := range l.Listed("") {
-			if id := status.Short(e.ID); strings.HasPrefix(id, typed) || strings.HasPrefix(e.ID, typed) {
+			if id := e.Short(); strings.HasPrefix(id, typed) || strings.HasPrefix(e.ID, typed) {
 				all = append(all, cobra.CompletionWithDesc(id, SessionDetails(e)))
 			}
 		}

@@ -25,7 +25,7 @@ const (
 func SessionColumns(now time.Time) []table.Column[status.Session] {
 	return []table.Column[status.Session]{
 		{
-			Head: "SESSION", Text: func(s status.Session) string { return status.Short(mark.Unname(s.Session)) },
+			Head: "SESSION", Text: func(s status.Session) string { return mark.Inline(s.Short(), 0) },
 			Piped: func(s status.Session) string { return s.Session },
 		},
 		{Head: "TITLE", Least: 20, Part: 34, Text: func(s status.Session) string {

@@ -56,6 +56,7 @@ type Entry struct {
 	Machine string // that has its files, as --machine names it; "" for this one
 
 	CopyOf *Entry // of an unlabelled copy that nobody has continued: the session that has all that it says
+	short  string // see Short
 	newest *Entry // of an earlier file of a conversation: that which stands for all
 }
 
@@ -123,6 +124,7 @@ func (l *Library) Load(ctx context.Context) error {
 	l.addFacts()
 	l.narrow(ctx)
 	l.relate()
+	l.shorten()
 	for _, e := range l.Sessions { // those in reach: no other may be named
 		for _, err := range []error{e.StateDamage, e.Lost} {
 			if err != nil {

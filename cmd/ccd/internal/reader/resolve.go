@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -77,7 +78,7 @@ func (l *Library) Find(arg, agent string) (*Entry, error) {
 	return found[0].Entry, nil
 }
 
-// resolve returns the sessions that an argument names. An exact ID wins over a prefix, and a conversation over the attachments
+// resolve returns the sessions that an argument names. An exact ID or last element of one wins over a prefix, and a conversation over the attachments
 // whose IDs begin with its own. If an ID is a path below the root, a prefix of its last element is enough; of any, so is its end.
 func (l *Library) resolve(arg, agent string) []named {
 	if dir, ok := LatestIn(arg); ok {
@@ -95,6 +96,7 @@ func (l *Library) resolve(arg, agent string) []named {
 	}
 	for _, names := range []func(n named) bool{
 		func(n named) bool { return n.name == arg },
+		func(n named) bool { return n.Class != transcript.Attachment && path.Base(n.name) == arg },
 		func(n named) bool { return n.Class != transcript.Attachment && strings.HasPrefix(n.name, arg) },
 		func(n named) bool {
 			return n.Class != transcript.Attachment && n.name != "" && strings.HasPrefix(path.Base(n.name), arg)
@@ -236,28 +238,55 @@ func (l *Library) ambiguous(arg string, found []named) error {
 	}
 }
 
-// Argument is a session as a hint's command line names it: it must work when it is pasted. It is as short as that allows; a name
-// that two agents use needs its agent.
+// Argument is a session as a hint's command line names it: it must work when it is pasted. A name that two agents use needs its agent.
 func (l *Library) Argument(e *Entry) string {
-	arg, agent := e.Name(), ""
-	if len(arg) == uuidChars {
-		arg = arg[:shortChars]
+	agent := ""
+	if slices.ContainsFunc(l.Sessions, func(other *Entry) bool { return other.Agent != e.Agent && other.Name() == e.Name() }) {
+		agent = "--agent " + e.Agent + " "
 	}
-	for _, other := range l.Sessions {
-		switch {
-		case other.Key == e.Key, other.Class == transcript.Earlier && other.Name() == e.Name():
-		case other.Name() == e.Name():
-			agent = "--agent " + e.Agent + " "
-		case strings.HasPrefix(other.Name(), arg):
-			arg = e.Name()
+	return agent + words.Argument(e.Short())
+}
+
+// Short is as much of the session's name as names no other session.
+func (e *Entry) Short() string { return cmp.Or(e.short, mark.Name(e.Name())) }
+
+// shorten finds the short names: the beginnings of UUIDs, and the ends of paths and of long names, whose beginnings are alike.
+func (l *Library) shorten() {
+	left := filter(l.names(""), func(n named) bool { return n.name != "" && n.Class != transcript.Attachment })
+	for more := 0; len(left) > 0; more++ {
+		first, several := map[string]*Entry{}, map[string]bool{}
+		for _, n := range left {
+			part := n.part(more)
+			several[part] = several[part] || first[part] != nil && first[part] != n.Entry
+			if first[part] = n.Entry; n.name == mark.Name(n.Name()) {
+				n.short = part
+			}
 		}
+		left = filter(left, func(n named) bool { return several[n.part(more)] && more < len(n.name) })
 	}
-	return agent + words.Argument(arg)
+}
+
+// part returns the part of the name that is shown, of more characters than it takes mostly.
+func (n named) part(more int) string {
+	if len(n.name) == uuidChars && strings.Count(n.name, "-") == 4 {
+		return strings.TrimRight(n.name[:min(shortStart+more, uuidChars)], "-")
+	}
+	size := utf8.RuneCountInString(path.Base(n.name))
+	if size > longestName {
+		size = shortEnd
+	}
+	if more > 0 {
+		size = max(size+more, leastEnd)
+	}
+	name := []rune(n.name)
+	return strings.TrimLeft(string(name[max(0, len(name)-size):]), "-/")
 }
 
 const (
-	uuidChars  = 36
-	shortChars = 8 // of a UUID
+	uuidChars   = 36
+	shortStart  = 8
+	shortEnd    = 13
+	longestName = 24 // that is shown whole
 )
 
 // workingDir is the current directory, or the root of the file system if it was removed: no relative path leads anywhere

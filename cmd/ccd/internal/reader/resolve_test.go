@@ -38,6 +38,38 @@ func libraryOf(all []*Entry, callers ...string) *Library {
 	return &Library{Place: &account.Place{Env: account.Env{Dir: filepath.FromSlash("/h")}}, Sessions: all, callers: callers}
 }
 
+// TestShort: a short name is as much of it as names no other session, which Find then finds.
+func TestShort(t *testing.T) {
+	want := map[string]string{
+		"0199b261-401d-75c1-af9e-a44a18e60d0a":                                  "0199b261",
+		"6f7de846-1612-418c-8235-386f4eba829e":                                  "6f7de846-1612-418c-8",
+		"6f7de846-1612-418c-9235-386f4eba829e":                                  "6f7de846-1612-418c-9",
+		"-work-app/entire-60-fd31fcf44f-0":                                      "entire-60-fd31fcf44f-0",
+		"-p/notes":                                                              "notes",
+		"notes-of-a-long-name":                                                  "notes-of-a-long-name",
+		"session-2026-02-03T04-05-5b4a3c2d":                                     "4-05-5b4a3c2d",
+		"session-2026-02-04T14-05-6b4a3c2d":                                     "4T14-05-6b4a3c2d",
+		"session-2026-02-05T14-05-6b4a3c2d":                                     "5T14-05-6b4a3c2d",
+		"mill/chats/session.json":                                               "l/chats/session.json",
+		"loom/chats/session.json":                                               "m/chats/session.json",
+		"2025/08/21/x-2025-10-04T22-19-01-0199b261-401d-75c1-af9e-a44a18e60d0b": "a44a18e60d0b",
+	}
+	var all []*Entry
+	for id := range want {
+		all = append(all, candidate("codex", id, "/h/p/"+id, "", transcript.Main, time.Hour))
+	}
+	l := libraryOf(all)
+	l.shorten()
+	for _, e := range all {
+		if got := e.Short(); got != want[e.ID] {
+			t.Errorf("%s: %q, want %q", e.ID, got, want[e.ID])
+		}
+		if found, err := l.Find(e.Short(), ""); found != e {
+			t.Errorf("%s is not found: %v", e.Short(), err)
+		}
+	}
+}
+
 func TestResolve(t *testing.T) {
 	made := candidate("claude-code", "cccc4444", "/h/p/cccc4444.jsonl", "/src/ledger", transcript.Main, time.Second)
 	made.Kept.UnknownFormat = true

@@ -123,7 +123,7 @@ func (o *Report) count(sessions []*reader.Entry) {
 				o.Unverified++
 			}
 		}
-		if time.Since(e.Last()) < liveWithin {
+		if time.Since(e.Last()) < liveWithin && !e.Copy() {
 			o.Live = append(o.Live, Of(e))
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -299,26 +298,6 @@ func (s Session) Ignored() string {
 		last = humanize.Comma(s.Outliers.Tokens) + " tokens"
 	}
 	return fmt.Sprintf("ignored %s of %s", words.Count(s.Outliers.Reports, "report"), last)
-}
-
-// shortChars is the length of a short ID, longestName that of a name that is shown whole.
-const (
-	shortChars  = 13
-	longestName = 24
-)
-
-// Short is enough of an ID to name its session: the beginning of a UUID, the end of a path or of a long name, whose beginnings
-// are alike.
-func Short(id string) string {
-	if len(id) == 36 && strings.Count(id, "-") == 4 {
-		return id[:shortChars]
-	}
-	id = mark.Inline(id, 0)
-	if !strings.Contains(id, "/") && len(id) <= longestName {
-		return id
-	}
-	name := []rune(path.Base(id))
-	return strings.TrimLeft(string(name[max(0, len(name)-shortChars):]), "-")
 }
 
 // Damaged reports whether what is kept of the session is damaged: it is listed by Unreadable then.

@@ -54,22 +54,6 @@ func TestAQuietAgentMayHaveEnded(t *testing.T) {
 	}
 }
 
-// TestShort: a short ID is the part of the ID that differs.
-func TestShort(t *testing.T) {
-	for id, want := range map[string]string{
-		"0199b261-401d-75c1-af9e-a44a18e60d0a": "0199b261-401d",
-		"-work-app/entire-60-fd31fcf44f-0":     "fd31fcf44f-0",
-		"-p/notes":                             "notes",
-		"notes-of-a-long-name":                 "notes-of-a-long-name",
-		"session-2026-02-03T04-05-5b4a3c2d":    "4-05-5b4a3c2d",
-		"2025/08/21/x-2025-10-04T22-19-01-0199b261-401d-75c1-af9e-a44a18e60d0a": "a44a18e60d0a",
-	} {
-		if got := Short(id); got != want {
-			t.Errorf("%s: %q, want %q", id, got, want)
-		}
-	}
-}
-
 // A session has the name that its agent gave it, else what was asked first.
 func TestName(t *testing.T) {
 	e := entryOf("a", daemon.State{Known: session.Known{Ask: "fix\x1b[2J the cents", Cwd: "/home/you/ledger"}})

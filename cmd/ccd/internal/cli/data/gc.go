@@ -11,7 +11,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/daemon"
 	"ccd/internal/config"
@@ -131,7 +130,7 @@ func (a *app) listGC(out gcOutput) error {
 	}
 	rows := [][]string{}
 	for _, s := range out.Sessions {
-		rows = append(rows, []string{status.Short(mark.Unname(s.ID)), cmp.Or(table.Cut(s.Title, 50), "-"), table.Cut(s.Cwd, 40), words.Ago(s.Last, time.Now()), humanize.IBytes(uint64(s.Bytes))})
+		rows = append(rows, []string{mark.Inline(s.ID, 0), cmp.Or(table.Cut(s.Title, 50), "-"), table.Cut(s.Cwd, 40), words.Ago(s.Last, time.Now()), humanize.IBytes(uint64(s.Bytes))})
 	}
 	if err := a.Table(rows); err != nil {
 		return err

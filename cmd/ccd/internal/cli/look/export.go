@@ -12,7 +12,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
-	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/web"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -60,7 +59,7 @@ func (a *app) export(ctx context.Context, arg string, f exportFlags) (err error)
 		return words.Hint(fmt.Errorf("export %s: %w: it is an attachment, not a conversation", e.ID, archive.ErrNotFound), "ccd restore --session %s", words.Shell(e.ID))
 	}
 	if f.output == "" && cli.IsTTY(a.Out) {
-		f.output = strings.ReplaceAll(status.Short(e.ID), "/", "-") + ".html"
+		f.output = strings.ReplaceAll(e.Short(), "/", "-") + ".html"
 		defer func() {
 			if err == nil {
 				a.Say("wrote %s", f.output)

@@ -15,7 +15,6 @@ import (
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
-	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/cmd/ccd/internal/work"
 	"ccd/internal/mark"
@@ -179,7 +178,7 @@ func filesColumns(now time.Time) []table.Column[*fileRow] {
 		{Head: "VERSIONS", Drop: 4, Text: func(r *fileRow) string { return fmt.Sprint(r.Versions) }},
 		{Head: "+/-", Text: func(r *fileRow) string { return fmt.Sprintf("+%d -%d", r.Plus, r.Minus) }},
 		{
-			Head: "RECORD", Text: func(r *fileRow) string { return status.Short(r.from.Name()) + "#" + fmt.Sprint(r.Record) },
+			Head: "RECORD", Text: func(r *fileRow) string { return mark.Inline(r.from.Short(), 0) + "#" + fmt.Sprint(r.Record) },
 			Piped: func(r *fileRow) string { return r.Session + "#" + fmt.Sprint(r.Record) },
 		},
 		{

@@ -252,7 +252,7 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 	}
 	for _, e := range l.Listed(f.agent) {
 		if q.In(status.Of(e).Called()) {
-			err = fmt.Errorf("%w, but in the title of session %s", err, status.Short(e.Name()))
+			err = fmt.Errorf("%w, but in the title of session %s", err, e.Short())
 			break
 		}
 	}
