@@ -148,7 +148,7 @@ func checkAccount(o Options, h host) error {
 		return words.Hint(errors.New("a system service needs the user it runs as"), "ccd service install --system --user NAME")
 	case !o.System && h.uid == 0:
 		return words.Hint(errors.New("root needs a system service, which archives the transcripts of one user"),
-			"ccd service install --system --user NAME, or run ccd service install as that user")
+			"ccd service install --system --user NAME")
 	}
 	return nil
 }

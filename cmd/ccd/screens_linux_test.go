@@ -31,6 +31,25 @@ func TestOneScreenOfSessions(t *testing.T) {
 	}
 }
 
+// TestScreensFit: tables and hints fit the terminal, and a narrow ls has when or in which state a session is.
+func TestScreensFit(t *testing.T) {
+	home := t.TempDir()
+	for _, id := range []string{"ses_with_a_name_of_its_ow", "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f"} {
+		put(t, filepath.Join(home, ".claude/projects/-src-mill", id+".jsonl"), fmt.Sprintf(`{"type":"user","uuid":"a","sessionId":%q,"timestamp":"2024-01-15T10:00:00.000Z","cwd":"/src/mill","message":{"role":"user","content":"Grind the flour of all the sacks behind the mill"}}`+"\n", id))
+	}
+	put(t, filepath.Join(home, ".codex/config.toml"), "")
+	commandIn(t, home, nil, "run", "--once", "-q")
+	for _, columns := range []uint16{60, 80, 120} {
+		for _, line := range []string{"agents", "agents status claude", "doctor", "status", "ls", "setup --dry-run"} {
+			screen := onScreen(t, home, columns, strings.Fields(line))
+			fits(t, screen, int(columns))
+			if line == "ls" && !strings.Contains(screen, "2024-01-15") {
+				t.Errorf("no time in %d columns:\n%s", columns, screen)
+			}
+		}
+	}
+}
+
 // TestImagesAreNotPrinted: on a terminal, a record with an image prints its words.
 func TestImagesAreNotPrinted(t *testing.T) {
 	home := t.TempDir()

@@ -76,7 +76,9 @@ func LsColumns(now time.Time) []table.Column[status.Session] {
 		}
 		return date(s)
 	}
-	last.Tone = func(s status.Session) table.Tone { return stateTone(s) }
+	last.Tone, last.Drop = stateTone, 0
+	agent := AgentColumn(func(s status.Session) string { return s.Agent })
+	agent.Drop = 6
 	return append(columns,
 		table.Column[status.Session]{
 			Head: "CONTEXT", Text: func(s status.Session) string { return s.Size().Filled() },
@@ -88,13 +90,13 @@ func LsColumns(now time.Time) []table.Column[status.Session] {
 			}
 			return fmt.Sprintf("%dx", s.Compactions)
 		}},
-		AgentColumn(func(s status.Session) string { return s.Agent }),
+		agent,
 		table.Column[status.Session]{Head: "TOKENS", Drop: 2, Text: func(s status.Session) string {
 			return strings.TrimSuffix(s.Size().Short()+", "+s.Ignored(), ", ")
 		}},
 		table.Column[status.Session]{
 			Head: "STATE", Drop: 1, Text: func(s status.Session) string { return Condition(s) },
-			Tone: func(s status.Session) table.Tone { return stateTone(s) },
+			Tone: stateTone,
 		})
 }
 

@@ -154,8 +154,11 @@ func Facts(rows [][]string, width int, colours bool) (lines []string) {
 		}
 		last := mark.Visible(r[len(r)-1])
 		parts := WrapCells(last, max(width-indent, MinCells))
-		if strings.HasPrefix(last, "fix: ") || strings.HasPrefix(last, "hint: ") || strings.HasPrefix(last, "or: ") { // people copy commands from it
-			parts = []string{last}
+		for _, begin := range []string{"fix: ", "hint: ", "or: "} {
+			if strings.HasPrefix(last, begin) && !strings.Contains(last, "`") { // people copy the command
+				parts = []string{last}
+				head = head[:min(len(head), max(gap, width-CellsOf(last)))]
+			}
 		}
 		for _, part := range parts {
 			lines = append(lines, head+part)

@@ -17,6 +17,7 @@ import (
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/table"
 	"ccd/internal/config"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -225,7 +226,7 @@ func (a *app) agentsStatus(ctx context.Context, s *install.Setup, named []string
 	if a.JSON {
 		return errors.Join(a.PrintJSON(all), unread)
 	}
-	if err := a.Table(agentRows(all, named != nil)); err != nil {
+	if err := a.printAgents(all, named != nil); err != nil {
 		return err
 	}
 	for _, r := range all {
@@ -273,27 +274,32 @@ func older(version, than string) bool {
 	return n == 3 && m == 3 && slices.Compare(a[:], b[:]) < 0
 }
 
-// agentRows returns the table of agents, or with parts the lines of each.
-func agentRows(all []agentRow, parts bool) (rows [][]string) {
-	if !parts {
-		rows = append(rows, []string{"AGENT", "TRANSCRIPTS", "VERSION", "COMPACTION", "GETS", "LAST", "CONNECTED"})
-	}
-	for _, r := range all {
-		if parts {
+// printAgents prints a line for each agent, or with parts the lines of each.
+func (a *app) printAgents(all []agentRow, parts bool) error {
+	if parts {
+		var rows [][]string
+		for _, r := range all {
 			rows = append(rows, statusRows(r)...)
-			continue
 		}
-		followed, compacts := "", ""
-		if r.Present {
-			followed, compacts = map[bool]string{true: "found", false: "none yet"}[r.Followed], strings.Replace(r.Compacts, "agent", "its own", 1)
-		}
-		row := []string{r.Title, followed, r.Version, compacts, strings.Join(r.Delivers, ", "), r.Last.String(), connected(r)}
-		for i := range row {
-			row[i] = cmp.Or(row[i], "-")
-		}
-		rows = append(rows, row)
+		return a.PrintFacts(rows)
 	}
-	return rows
+	here := func(r agentRow, text string) string {
+		if r.Present {
+			return text
+		}
+		return ""
+	}
+	return cli.PrintTable(a.App, all, []table.Column[agentRow]{
+		{Head: "AGENT", Text: func(r agentRow) string { return r.Title }},
+		{Head: "TRANSCRIPTS", Drop: 4, Text: func(r agentRow) string {
+			return here(r, map[bool]string{true: "found", false: "none yet"}[r.Followed])
+		}},
+		{Head: "VERSION", Drop: 3, Text: func(r agentRow) string { return r.Version }},
+		{Head: "COMPACTION", Drop: 5, Text: func(r agentRow) string { return here(r, strings.Replace(r.Compacts, "agent", "its own", 1)) }},
+		{Head: "GETS", Drop: 1, Text: func(r agentRow) string { return strings.Join(r.Delivers, ", ") }},
+		{Head: "LAST", Drop: 2, Least: 20, Text: func(r agentRow) string { return r.Last.String() }},
+		{Head: "CONNECTED", Least: 34, Text: connected},
+	})
 }
 
 var reachMeaning = map[string]string{

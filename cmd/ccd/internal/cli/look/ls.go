@@ -69,7 +69,7 @@ window that is full, by the model's last report, else by an estimate ("~").
 COMPACTED is how often the agent compacted it.
 
 On a terminal, ls shows one screen; the title is cut, and columns that do not
-fit are left out: STATE first, then TOKENS, COMPACTED, PROJECT, LAST. In a
+fit are left out: STATE first, then TOKENS, COMPACTED, PROJECT, AGENT. In a
 pipe, every session is one line with all columns, separated by tabs.
 
 ` + timeWords + `

@@ -105,7 +105,7 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.agreed(ctx, f, has(steps, install.Todo), setupText(steps, f, home, !f.undo || f.dryRun || a.Verbose)); err != nil {
+	if err := a.agreed(ctx, f, has(steps, install.Todo), a.setupText(steps, f, home, !f.undo || f.dryRun || a.Verbose)); err != nil {
 		return err
 	}
 	switch {
@@ -266,16 +266,18 @@ func shortened(text, home string) string {
 }
 
 // setupText shows the steps before they are done, with each file or without.
-func setupText(steps []*install.Step, f setupFlags, home string, files bool) string {
-	var b strings.Builder
-	then, back := " will:\n", "Transcripts are never changed. `ccd setup --undo` undoes the setup.\n"
+func (a *app) setupText(steps []*install.Step, f setupFlags, home string, files bool) string {
+	width := helpColumns
+	if columns := a.Width(); columns > 0 {
+		width = min(width, columns)
+	}
+	then, back := " will:", "Transcripts are never changed. `ccd setup --undo` undoes the setup.\n"
 	switch {
 	case !has(steps, install.Todo):
-		then, back = " has nothing to do:\n", ""
+		then, back = " has nothing to do:", ""
 	case f.undo:
 		back = "The archive and the configuration stay. `ccd setup --undo --dry-run` lists the files.\n"
 	}
-	b.WriteString(f.command() + then)
 	var rows [][]string
 	for _, s := range steps {
 		lines := []string{s.What}
@@ -294,13 +296,14 @@ func setupText(steps []*install.Step, f setupFlags, home string, files bool) str
 			title = ""
 		}
 	}
-	for _, line := range table.Facts(rows, helpColumns-2, false) {
-		b.WriteString("  " + line + "\n")
-	}
 	if !f.undo && len(steps) == 2 {
-		b.WriteString("No agents were found; after you install one, run `ccd setup` again.\n")
+		back = "No agents were found; after you install one, run `ccd setup` again.\n" + back
 	}
-	return b.String() + back
+	lines := []string{f.command() + then}
+	for _, line := range table.Facts(rows, width-2, false) {
+		lines = append(lines, "  "+line)
+	}
+	return strings.Join(append(lines, table.WrapLines(back, width)...), "\n") + "\n"
 }
 
 // setupEnd says what can be restored now, or what is left, and what to do next.
@@ -345,7 +348,7 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*install.Step)
 	if s, err := pulled.ReadSettings(filepath.Join(l.StateDir, pulled.Dir)); err == nil && s.URL == "" {
 		text += "  ccd help remote          keep an encrypted copy in object storage\n"
 	}
-	if err := a.Print(text); err != nil {
+	if err := a.PrintWrapped(text); err != nil {
 		return err
 	}
 	a.sayOwn(ctx)
@@ -366,5 +369,5 @@ func (a *app) sayKept(l *reader.Library) {
 	}
 }
 
-// helpColumns is the width of what setup prints.
+// helpColumns is the most that a line of setup has.
 const helpColumns = 80
