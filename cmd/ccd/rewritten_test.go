@@ -50,7 +50,7 @@ func TestRewrittenTranscriptKeepsItsPast(t *testing.T) {
 			if done(t, home, "compact", id, "--stdout", "-q") != shown {
 				t.Error("the companion depends on how the session was read")
 			}
-			saved := regexp.MustCompile(`about .* -> [0-9.K]+`)
+			saved := regexp.MustCompile(`~.* -> ~[0-9.K]+`)
 			_, _, made := ccdIn(home, "", "compact", id)
 			if was, now := saved.FindString(made), saved.FindString(done(t, home, "compact", id, "--dry-run")); was == "" || was != now {
 				t.Errorf("a dry run says %q, not %q", now, was)

@@ -341,15 +341,20 @@ func (s Size) Share() float64 {
 	return float64(s.Tokens) / float64(s.Window)
 }
 
-// Short is the size without its share of the window: "58K", "about 58K".
+// Short is the size without its share of the window: "58K", "~58K".
 func (s Size) Short() string {
-	if s.About && s.Tokens > 0 {
-		return "about " + words.Tokens(s.Tokens)
-	}
-	return words.Tokens(s.Tokens)
+	return s.marked(words.Tokens(s.Tokens))
 }
 
-// String is the size with its share of the window: "about 58K, 29%".
+// marked puts "~" before what was converted from the length of texts. What has none, a model reported.
+func (s Size) marked(text string) string {
+	if s.About && s.Tokens > 0 {
+		return "~" + text
+	}
+	return text
+}
+
+// String is the size with its share of the window: "~58K, 29%".
 func (s Size) String() string {
 	if s.Window <= 0 {
 		return s.Short()
@@ -357,24 +362,20 @@ func (s Size) String() string {
 	return fmt.Sprintf("%s, %.0f%%", s.Short(), 100*s.Share())
 }
 
-// Filled is the share of the window that the session takes, "~" before one that is converted: "~29%". Without a window it
-// is the size.
+// Filled is the share of the window that the session takes: "29%", "~29%". Without a window it is the size.
 func (s Size) Filled() string {
-	switch {
-	case s.Window <= 0 || s.Tokens == 0:
+	if s.Window <= 0 || s.Tokens == 0 {
 		return s.Short()
-	case s.About:
-		return fmt.Sprintf("~%.0f%%", 100*s.Share())
 	}
-	return fmt.Sprintf("%.0f%%", 100*s.Share())
+	return s.marked(fmt.Sprintf("%.0f%%", 100*s.Share()))
 }
 
 // Shrunk says what size messages had and have now, both converted. Where nothing tells the size that they had, it is not told.
 func Shrunk(before, after int64) string {
 	if before <= 0 {
-		return fmt.Sprintf("about %s tokens", words.Tokens(after))
+		return fmt.Sprintf("~%s tokens", words.Tokens(after))
 	}
-	line := fmt.Sprintf("about %s -> %s tokens of messages", words.Tokens(before), words.Tokens(after))
+	line := fmt.Sprintf("~%s -> ~%s tokens of messages", words.Tokens(before), words.Tokens(after))
 	if 100*after > 99*before {
 		return line + ", not smaller"
 	}

@@ -12,16 +12,16 @@ import (
 // The model's report comes before the estimate, and only what is converted says about.
 func TestSize(t *testing.T) {
 	for want, s := range map[string]Size{
-		"61K, 31%":       SizeOf(61234, 40000, 171000, 200000),
-		"about 40K, 20%": SizeOf(0, 40000, 171000, 200000),
-		"about 43K":      SizeOf(0, 0, 171000, 0), // of an older ccd
-		"0, 0%":          SizeOf(0, 0, 0, 200000),
+		"61K, 31%":  SizeOf(61234, 40000, 171000, 200000),
+		"~40K, 20%": SizeOf(0, 40000, 171000, 200000),
+		"~43K":      SizeOf(0, 0, 171000, 0), // of an older ccd
+		"0, 0%":     SizeOf(0, 0, 0, 200000),
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("%+v: %q, want %q", s, got, want)
 		}
 	}
-	if few, many := Shrunk(1000, 160), Shrunk(1000, 1000); few != "about 1.0K -> 160 tokens of messages, 84% smaller" || many != "about 1.0K -> 1.0K tokens of messages, not smaller" {
+	if few, many := Shrunk(1000, 160), Shrunk(1000, 1000); few != "~1.0K -> ~160 tokens of messages, 84% smaller" || many != "~1.0K -> ~1.0K tokens of messages, not smaller" {
 		t.Error(few, many)
 	}
 }

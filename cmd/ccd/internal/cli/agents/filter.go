@@ -112,9 +112,9 @@ func (a *app) filter(ctx context.Context, l *reader.Library, name string, segmen
 		}
 		left, of := humanize.Comma(int64(out.Report.Tokens)), humanize.Comma(int64(out.Report.Original))
 		if out.Report.Tokens > out.Report.Original {
-			return fmt.Errorf("compact %s: %s cannot be met: a list of %s tokens is too short for it", name, flag, of)
+			return fmt.Errorf("compact %s: %s cannot be met: a list of %s estimated tokens is too short for it", name, flag, of)
 		}
-		return fmt.Errorf("compact %s: %s cannot be met: %s tokens are left, of %s: what must stay is longer", name, flag, left, of)
+		return fmt.Errorf("compact %s: %s cannot be met: %s estimated tokens are left, of %s: what must stay is longer", name, flag, left, of)
 	}
 	if len(out.Pointers) > 0 {
 		if err := publish(out.Pointers); err != nil {
@@ -131,7 +131,7 @@ func (a *app) filter(ctx context.Context, l *reader.Library, name string, segmen
 			shortened++
 		}
 	}
-	line := fmt.Sprintf("%s -> %s tokens (est), %.1f %% saved, %d of %d messages shortened", humanize.Comma(int64(out.Report.Original)),
+	line := fmt.Sprintf("%s -> %s estimated tokens, %.1f %% saved, %d of %d messages shortened", humanize.Comma(int64(out.Report.Original)),
 		humanize.Comma(int64(out.Report.Tokens)), out.Report.Saved, shortened, len(out.Report.Decisions))
 	if dropped > 0 {
 		line += fmt.Sprintf(", %d dropped", dropped)

@@ -65,7 +65,8 @@ name from ccd label, else the agent's own title, else the first request. LAST
 is when it last grew, or who is next: working (the agent), waiting (you), or
 "quiet for 3m" (the agent thinks, runs something, or has ended); or deleted
 (the transcript, which ccd still has). CONTEXT is the share of the agent's
-window that is full, by the model's last report, else by an estimate ("~").
+window that is full, by the model's last report, else by the length of its
+texts ("~", here and wherever ccd shows tokens).
 COMPACTED is how often the agent compacted it.
 
 On a terminal, ls shows one screen; the title is cut, and columns that do not

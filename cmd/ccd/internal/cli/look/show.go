@@ -50,8 +50,8 @@ the archive. Text that is damaged in the archive is shown as
 --path prints the path of its file instead, and exits 3 if there is none. With
 --json: agent, session, companion, source (the transcript), source_present.
 
---steps lists the calls by what their results added to the context, about so
-many tokens; on a terminal the first 20. With --json: one array: record (of
+--steps lists the calls by what their results added to the context; on a
+terminal the first 20. With --json: one array: record (of
 the result), tool, what, about_tokens, seconds (from the call to the result, 0
 if unknown), id.
 

@@ -8,6 +8,7 @@ import (
 
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/mark"
@@ -46,7 +47,7 @@ func (a *app) showSteps(ctx context.Context, l *reader.Library, e *reader.Entry)
 	}
 	return cli.PrintTable(a.App, rows, []table.Column[stepOutput]{
 		{Head: "RECORD", Text: func(s stepOutput) string { return "#" + strconv.Itoa(s.Record) }},
-		{Head: "TOKENS", Text: func(s stepOutput) string { return "+" + words.Tokens(s.Tokens) }},
+		{Head: "TOKENS", Text: func(s stepOutput) string { return status.Size{Tokens: s.Tokens, About: true}.Short() }},
 		{Head: "TOOK", Drop: 1, Text: func(s stepOutput) string {
 			if s.Seconds < 1 { // or not recorded
 				return ""

@@ -196,16 +196,11 @@ const (
 
 // bar shows the used share of a context window: "████░░░░ 52%".
 func bar(size status.Size, cells int) string {
-	share := size.Share()
 	if size.Window <= 0 || size.Tokens == 0 {
 		return size.Short()
 	}
-	n := min(cells, int(share*float64(cells)+0.5))
-	about := ""
-	if size.About {
-		about = "~"
-	}
-	return fmt.Sprintf("%s%s %s%.0f%%", strings.Repeat("█", n), strings.Repeat("░", cells-n), about, 100*share)
+	n := min(cells, int(size.Share()*float64(cells)+0.5))
+	return strings.Repeat("█", n) + strings.Repeat("░", cells-n) + " " + size.Filled()
 }
 
 // curve shows the context over a session in so many cells, the highest of each part; a part with a compaction is a "|".
