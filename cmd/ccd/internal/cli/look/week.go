@@ -65,13 +65,13 @@ any has one), damage`,
 }
 
 // newestChange says when the newest session that counts changed before a time, and how to see that week; "" if there is none. A session
-// without times in it, or with one that is still to come, is in no week.
+// without times in it, or with one that is still to come, is in no week. A copy that nobody has continued did nothing.
 func newestChange(l *reader.Library, counts func(*reader.Entry) bool, since, now time.Time) string {
 	if len(l.Sessions) == 0 {
 		return "; nothing is archived yet: ccd run --once"
 	}
 	for _, e := range l.Sessions { // newest first
-		if last := e.Kept.Last; !last.IsZero() && last.Before(since) && last.Before(now) && counts(e) {
+		if last := e.Kept.Last; !last.IsZero() && last.Before(since) && last.Before(now) && counts(e) && !e.Copy() {
 			return fmt.Sprintf("; the newest session changed %s: ccd week --since %s", words.Ago(last, now), last.Local().AddDate(0, 0, -6).Format(time.DateOnly))
 		}
 	}
