@@ -100,10 +100,13 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 		return err
 	}
 	a.Incomplete(l)
+	missing := f.missing(a, l)
 	if a.JSON {
-		return a.PrintJSON(rows)
+		return errors.Join(a.PrintJSON(rows), missing)
 	}
 	switch {
+	case missing != nil:
+		return missing
 	case len(l.Sessions) == 0:
 		return words.Hint(fmt.Errorf("list files: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
 	case len(rows) == 0:

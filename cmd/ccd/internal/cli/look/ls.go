@@ -123,6 +123,10 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	if err != nil {
 		return words.Usage(err)
 	}
+	var missing error
+	if !f.everywhere {
+		missing = f.missing(a, l)
+	}
 	f.keep(l, which)
 	families, columns := status.Families(l.Sessions, f.all), cli.LsColumns(time.Now())
 	if f.everywhere {
@@ -130,9 +134,11 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	}
 	rows, more := f.page(families, a.Lines())
 	if a.JSON {
-		return a.PrintJSON(append(slices.DeleteFunc(rows, status.Session.Damaged), status.Unreadable(l.Damage)...))
+		return errors.Join(a.PrintJSON(append(slices.DeleteFunc(rows, status.Session.Damaged), status.Unreadable(l.Damage)...)), missing)
 	}
 	switch {
+	case missing != nil:
+		return missing
 	case len(rows) == 0 && (archived || f.pinned || f.tag != "" || f.given()) && !a.Damaged:
 		a.Say("no session matches")
 		return nil

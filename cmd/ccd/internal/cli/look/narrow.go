@@ -1,6 +1,7 @@
 package look
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/internal/config"
 	"ccd/internal/project"
 	"ccd/internal/words"
 )
@@ -40,6 +43,30 @@ func (n narrow) read(a *app) (c reader.Choice, err error) {
 	in, err := n.projects(a)
 	c.Session = func(e *reader.Entry) bool { return (n.agent == "" || e.Agent == n.agent) && in(e.Kept.Cwd) }
 	return c, err
+}
+
+// missing returns an error if no session has the agent or the project, with the nearest one that a session has.
+func (n narrow) missing(a *app, l *reader.Library) error {
+	has := func(one narrow) bool {
+		c, err := one.read(a)
+		return err == nil && slices.ContainsFunc(l.Sessions, c.Session)
+	}
+	var agents, projects []string
+	for _, e := range l.Sessions {
+		agents, projects = append(agents, e.Agent), append(projects, filepath.Base(e.Kept.Cwd))
+	}
+	switch slices.Sort(agents); {
+	case len(l.Sessions) == 0, l.ForAgent(): // it must not learn what is out of its reach
+	case !has(narrow{agent: n.agent}):
+		return words.Hint(fmt.Errorf("find agent %s: %w in any session", n.agent, archive.ErrNotFound), "--agent %s", strings.Join(slices.Compact(agents), ", "))
+	case n.project != "." && !has(narrow{project: n.project}):
+		err := l.Missing(fmt.Errorf("find project %s: %w in any session", n.project, archive.ErrNotFound))
+		if best, _ := config.Nearest(filepath.Base(n.project), projects); best != "" {
+			return words.Hint(err, "--project %s", words.Shell(best))
+		}
+		return words.Hint(err, "ccd status --totals lists the projects")
+	}
+	return nil
 }
 
 // projects reports of a directory whether it is in the wanted project: below a directory that exists, else one whose path has

@@ -19,6 +19,7 @@ import (
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/daemon"
+	"ccd/internal/config"
 	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -164,7 +165,7 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.reportSearch(p, l, searched, f, args)
+	return a.reportSearch(ctx, p, l, searched, f, args)
 }
 
 // everywhere prints the hits in the archives of other machines, and records how old these are. It returns how many sessions it
@@ -223,7 +224,7 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []*reader
 }
 
 // reportSearch reports how the search ended.
-func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f searchFlags, args []string) error {
+func (a *app) reportSearch(ctx context.Context, p *hitPrinter, l *reader.Library, sources int, f searchFlags, args []string) error {
 	a.Incomplete(l)
 	if len(p.machines) > 0 {
 		a.Say("also searched: %s; `ccd remote pull` reads what is new", strings.Join(p.machines, ", "))
@@ -239,9 +240,30 @@ func (a *app) reportSearch(p *hitPrinter, l *reader.Library, sources int, f sear
 	case len(l.Sessions) == 0 && !l.Limited() && !a.HasPulled(l):
 		return words.Hint(fmt.Errorf("search: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
 	default:
+		if err := f.missing(a, l); err != nil && !f.everywhere {
+			return err
+		}
+		if f.tool != "" {
+			if err := unknownTool(ctx, l, f.tool); err != nil {
+				return err
+			}
+		}
 		return f.none(l, p.query, args, sources, !f.everywhere && a.HasPulled(l))
 	}
 	return nil
+}
+
+// unknownTool returns an error if none of the newest sessions calls a tool, with the nearest one that they call.
+func unknownTool(ctx context.Context, l *reader.Library, tool string) error {
+	tools := search.Tools(ctx, l)
+	if slices.ContainsFunc(tools, func(one string) bool { return search.IsTool(one, tool) }) {
+		return nil
+	}
+	err := l.Missing(fmt.Errorf("find tool %s: %w in the newest sessions", tool, archive.ErrNotFound))
+	if best, _ := config.Nearest(tool, tools); best != "" {
+		err = words.Hint(err, "--tool %s", words.Shell(best))
+	}
+	return err
 }
 
 // none returns the error of a search without hits. Its hint is a wider search. pulled: other machines were not searched.

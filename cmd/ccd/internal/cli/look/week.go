@@ -108,8 +108,12 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 		return err
 	}
 	a.Incomplete(l)
+	missing := f.missing(a, l)
 	if a.JSON {
-		return a.PrintJSON(sums)
+		return errors.Join(a.PrintJSON(sums), missing)
+	}
+	if missing != nil {
+		return missing
 	}
 	if sums.Total.Sessions == 0 {
 		a.Say("nothing happened in this time%s", newestChange(l, which.Session, w.Since, now))
