@@ -149,14 +149,13 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 		p.copies = copiesOf(l)
 	}
 	more, err := p.search(ctx, l, in)
-	searched := len(in)
+	others := 0
 	if err == nil && more && f.everywhere {
-		n, err := p.everywhere(ctx, f)
-		if searched += n; err != nil {
+		if others, err = p.everywhere(ctx, f); err != nil {
 			return err
 		}
 	}
-	if err == nil && missing != nil && searched == 0 {
+	if err == nil && missing != nil && len(in)+others == 0 {
 		err = missing
 	}
 	if err == nil && a.JSON {
@@ -165,7 +164,7 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.reportSearch(ctx, p, l, searched, f, args)
+	return a.reportSearch(ctx, p, l, in, others, f, args)
 }
 
 // everywhere prints the hits in the archives of other machines, and records how old these are. It returns how many sessions it
@@ -224,7 +223,7 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []*reader
 }
 
 // reportSearch reports how the search ended.
-func (a *app) reportSearch(ctx context.Context, p *hitPrinter, l *reader.Library, sources int, f searchFlags, args []string) error {
+func (a *app) reportSearch(ctx context.Context, p *hitPrinter, l *reader.Library, in []*reader.Entry, others int, f searchFlags, args []string) error {
 	a.Incomplete(l)
 	if len(p.machines) > 0 {
 		a.Say("also searched: %s; `ccd remote pull` reads what is new", strings.Join(p.machines, ", "))
@@ -248,7 +247,7 @@ func (a *app) reportSearch(ctx context.Context, p *hitPrinter, l *reader.Library
 				return err
 			}
 		}
-		return f.none(l, p.query, args, sources, !f.everywhere && a.HasPulled(l))
+		return f.none(ctx, l, p.query, args, in, others, !f.everywhere && a.HasPulled(l))
 	}
 	return nil
 }
@@ -266,8 +265,10 @@ func unknownTool(ctx context.Context, l *reader.Library, tool string) error {
 	return err
 }
 
-// none returns the error of a search without hits. Its hint is a wider search. pulled: other machines were not searched.
-func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sources int, pulled bool) error {
+// none returns the error of a search without hits in some sessions, and others on other machines. Its hint is a wider search.
+// pulled: other machines were not searched.
+func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query, args []string, in []*reader.Entry, others int, pulled bool) error {
+	sources := len(in) + others
 	err := fmt.Errorf("search: %w in any of %s", archive.ErrNotFound, words.Count(sources, "archived session"))
 	if l.Limited() {
 		err = fmt.Errorf("search: %w%s (%d searched)", archive.ErrNotFound, l.Scope(), sources)
@@ -295,7 +296,17 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 		return words.Hint(err, "ccd search%s", what)
 	case slices.ContainsFunc(args, looksRegexp().MatchString):
 		return words.Hint(err, "search does not support regular expressions")
-	case pulled:
+	}
+	each := strings.Fields(strings.Join(q.Words, " "))
+	if len(each) > len(q.Words) {
+		err, q.Words = fmt.Errorf("%w as a phrase", err), each
+		found, _ := search.Search{Library: l, Sessions: in, Query: q, Most: f.limit}.Best(ctx)
+		if n := len(found.All()); n > 0 {
+			more := map[bool]string{true: " or more"}[n == f.limit]
+			return words.Hint(err, "ccd search%s, which has %s%s", asTyped(each), words.Count(n, "hit"), more)
+		}
+	}
+	if pulled {
 		return words.Hint(err, "ccd search --everywhere%s", what)
 	}
 	var lag int64
@@ -308,20 +319,8 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 	if f.all = true; len(f.sources(l.Sessions)) > sources {
 		return words.Hint(err, "ccd search --all%s", what)
 	}
-	return wider(err, args)
-}
-
-// wider adds a hint at a search for some of the words, or for the words of a phrase.
-func wider(err error, args []string) error {
-	if each := strings.Fields(strings.Join(args, " ")); len(args) == 1 && len(each) > 1 { // no record has the phrase
-		return words.Hint(err, "ccd search%s", asTyped(each))
-	}
-	if operators := []string{"AND", "OR", "NOT"}; len(args) > 1 && !slices.ContainsFunc(args, func(w string) bool { return slices.Contains(operators, w) }) {
-		var some []string // no record has all of the words
-		for _, arg := range args {
-			some = append(some, arg, "OR")
-		}
-		return words.Hint(err, "ccd search%s", asTyped(some[:len(some)-1]))
+	if len(each) > 1 && len(q.Any)+len(q.None) == 0 { // no record has all of the words
+		return words.Hint(err, "ccd search%s", asTyped(strings.Fields(strings.Join(each, " OR "))))
 	}
 	return err
 }
