@@ -45,7 +45,7 @@ type tomb struct {
 // tombs are the tombstones of an archive. Nil has none.
 type tombs struct {
 	all      []tomb
-	sessions map[transcript.Key]bool
+	sessions map[transcript.Key]time.Time
 	places   map[transcript.Key][]tomb // by offset
 	info     os.FileInfo               // of their file when it was read
 }
@@ -86,11 +86,11 @@ func (a *Archive) tombs() (*tombs, error) {
 }
 
 func newTombs(all []tomb) *tombs {
-	t := &tombs{all: all, sessions: map[transcript.Key]bool{}, places: map[transcript.Key][]tomb{}}
+	t := &tombs{all: all, sessions: map[transcript.Key]time.Time{}, places: map[transcript.Key][]tomb{}}
 	for _, one := range all {
 		k := transcript.Key{Agent: one.Session.Agent, ID: mark.Unname(one.Session.ID)}
 		if one.Length == 0 {
-			t.sessions[k] = true
+			t.sessions[k] = one.Time
 		} else {
 			t.places[k] = append(t.places[k], one)
 		}
@@ -138,6 +138,15 @@ func (t *tombs) store(a *Archive) error {
 	return nil
 }
 
+// Forgotten returns the sessions that Forget has removed, and when.
+func (a *Archive) Forgotten() (map[transcript.Key]time.Time, error) {
+	t, err := a.tombs()
+	if t == nil {
+		return nil, err
+	}
+	return t.sessions, err
+}
+
 // Forgets reports whether the session, or the session that it belongs to, was forgotten: Append refuses it.
 func (a *Archive) Forgets(s transcript.Session) bool {
 	t, _ := a.tombs() // Append fails
@@ -148,7 +157,9 @@ func (t *tombs) forgets(s transcript.Session) bool {
 	if t == nil {
 		return false
 	}
-	return t.sessions[s.Key] || s.Parent != "" && t.sessions[transcript.Key{Agent: s.Agent, ID: s.Parent}]
+	_, own := t.sessions[s.Key]
+	_, parents := t.sessions[transcript.Key{Agent: s.Agent, ID: s.Parent}]
+	return own || s.Parent != "" && parents
 }
 
 // Filler replaces what was forgotten in the bytes of a transcript, which it gets in order. Nil replaces nothing.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"ccd/archive"
@@ -204,6 +205,8 @@ func (l *Library) notFound(arg string) error {
 	switch {
 	case len(l.Damage) > 0: // Missing says what to do
 		return err
+	case !l.ForAgent() && !l.forgotten(arg).IsZero():
+		return fmt.Errorf("%w: ccd archive forget removed it at %s", err, words.Local(l.forgotten(arg)))
 	case l.Limited() && arg == "latest":
 		return fmt.Errorf("%w%s", err, l.Scope())
 	case l.Limited():
@@ -212,6 +215,16 @@ func (l *Library) notFound(arg string) error {
 		return words.Hint(fmt.Errorf("%w: nothing is archived yet", err), "ccd run --once")
 	}
 	return words.Hint(err, "ccd ls --all")
+}
+
+// forgotten returns when a session whose ID begins with arg was forgotten, zero if none was.
+func (l *Library) forgotten(arg string) (at time.Time) {
+	for k, t := range l.Forgotten {
+		if arg != "" && strings.HasPrefix(mark.Name(k.ID), arg) {
+			at = t
+		}
+	}
+	return at
 }
 
 // ambiguous is the error for an argument that names several sessions, with what to add to it.

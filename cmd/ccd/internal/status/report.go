@@ -53,6 +53,7 @@ type Report struct {
 	Unknown     int                  `json:"unknown_records"`
 	Broken      int                  `json:"broken_records"`
 	Rewritten   int                  `json:"rewritten"`
+	Forgotten   int                  `json:"forgotten"`
 	Live        []Session            `json:"live"`
 	Archive     Archive              `json:"archive"`
 	Errors      []daemon.Failure     `json:"errors"`
@@ -166,6 +167,9 @@ func (o Report) Rows() [][]string {
 		if what := o.Agents[agent].String(); what != "" {
 			rows = append(rows, []string{"agent", agent + ": " + what})
 		}
+	}
+	if o.Forgotten > 0 {
+		rows = append(rows, []string{"forgotten", words.Count(o.Forgotten, "file") + " of sessions, removed by ccd archive forget and not archived again"})
 	}
 	if o.Rewritten > 0 {
 		rows = append(rows, []string{"rewritten", words.Count(o.Rewritten, "session") +

@@ -44,7 +44,8 @@ why}], sessions, attachments, companions (whose files exist), deferred (older
 sessions, which get theirs when they grow or are asked for), unverified,
 not_understood (sessions without any known record), unknown_records,
 broken_records, rewritten (sessions whose transcript was replaced or rewritten
-in place, and was archived again), live (sessions as in ls), archive {path,
+in place, and was archived again), forgotten (files of sessions that ccd
+archive forget removed), live (sessions as in ls), archive {path,
 bytes, free_bytes (the unused part of bytes), raw_bytes, max_bytes (0: no
 limit), space_bytes (free on its file system)}, errors [{path, error, time}],
 remote {url, machine, tried, pushed, error, hint, exit, damaged, behind
