@@ -166,20 +166,22 @@ func (a *app) agentsUninstall(c *cobra.Command, s *install.Setup, named []string
 
 // carryOut applies a plan, or prints it as a diff. failed is why some agents are not in it.
 func (a *app) carryOut(p *install.Plan, dryRun bool, nothing string, which []string, failed error) error {
-	switch {
-	case p == nil || failed != nil && p.Empty():
+	if p == nil || failed != nil && p.Empty() {
 		return failed
-	case dryRun:
-		return errors.Join(a.Print(p.Diff()), failed)
 	}
-	if err := p.Apply(); err != nil { // also if the plan is empty: it cleans up after a killed run
-		return err
-	}
-	for _, line := range p.Done() {
-		a.Say("%s", line)
+	if !dryRun {
+		if err := p.Apply(); err != nil { // also if the plan is empty: it cleans up after a killed run
+			return err
+		}
+		for _, line := range p.Done() {
+			a.Say("%s", line)
+		}
 	}
 	if p.Empty() {
 		a.Say("%s (%s)", nothing, strings.Join(which, ", "))
+	}
+	if dryRun {
+		return errors.Join(a.Print(p.Diff()), failed)
 	}
 	if started := p.Started(); len(started) > 0 {
 		a.Say("New sessions of %s use ccd.", strings.Join(started, ", "))

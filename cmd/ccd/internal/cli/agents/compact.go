@@ -147,12 +147,13 @@ func (a *app) compactAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	failed := false
+	written, failed := 0, 0
 	for _, key := range d.Deferred() {
 		made, err := d.Compact(ctx, key, daemon.CompactOptions{Write: true})
 		if err == nil {
+			written++
 			err = a.Print(made.Path + "\n")
-		} else if failed = true; ctx.Err() == nil {
+		} else if failed++; ctx.Err() == nil {
 			a.Say("failed: %v", err)
 			continue
 		}
@@ -160,9 +161,10 @@ func (a *app) compactAll(ctx context.Context) error {
 			return err
 		}
 	}
-	if failed {
+	if failed > 0 {
 		return cli.ErrSaid
 	}
+	a.Say("%s written; no older session lacks one", words.Count(written, "companion"))
 	return nil
 }
 
