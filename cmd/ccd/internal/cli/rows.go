@@ -103,8 +103,12 @@ func LsColumns(now time.Time) []table.Column[status.Session] {
 // Condition returns what is wrong with a session, else why nobody works in it, else who is next.
 func Condition(s status.Session) string {
 	state := s.Does()
-	if s.State == status.Resting && s.Lag > 0 { // one at work is always a little ahead of the archive
+	switch {
+	case s.State != status.Resting: // one at work is always a little ahead of the archive
+	case s.Lag > 0:
 		state = humanize.IBytes(uint64(s.Lag)) + " behind"
+	case s.CompanionFile() != "" && !s.HasCompanion(): // the next pass, or show, makes it again
+		state = "no companion"
 	}
 	return cmp.Or(s.Problem(), s.Apart(), state)
 }

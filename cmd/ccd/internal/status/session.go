@@ -262,11 +262,7 @@ func (s Session) Problem() string {
 		return "unknown format"
 	case s.Companion == "" && s.Skipped != "":
 		return "not followed"
-	case s.Companion == "":
-		return ""
-	case s.Machine == "" && !s.HasCompanion():
-		return "no companion"
-	case !s.Verified:
+	case s.Companion != "" && !s.Verified:
 		return "unverified"
 	}
 	return ""
