@@ -126,7 +126,7 @@ func (l *Index) read(ctx context.Context) error {
 	for r, err := range l.records(ctx, false) {
 		if err != nil {
 			l.model = nil
-			return fmt.Errorf("read session %s: %w", l.entry.ID, err)
+			return err
 		}
 		l.First = min(l.First, r.N)
 		l.model.Add(r)
