@@ -240,6 +240,7 @@ var lineCases = []struct {
 	{"git: a branch that git names in another language", []string{"$ git switch -c neu => Zu neuem Branch 'neu' gewechselt"}, []string{"branch `neu` (#3)"}},
 	{"git: a status in another language", []string{"$ git status => Auf Branch main\nIhr Branch ist 1 Commit vor 'origin/main'.\n\nnichts zu committen, Arbeitsverzeichnis unverändert"}, []string{"Ihr Branch ist 1 Commit vor", "nichts zu committen"}},
 	{"git: a line that failed", []string{"$ git switch main && git pull => exit 1: error: pathspec 'main' did not match"}, []string{"`git switch main && git pull`, exit 1", "!`git pull`"}},
+	{"git: a checkout in the line of the commit that has it", []string{"$ git checkout --theirs a.go && git add a.go && git commit -m merged => [main 1a2b3c4] merged"}, []string{"HEAD `1a2b3c4` \"merged\" (#3)\n"}},
 	{"git: HEAD from a revert", []string{"$ git revert HEAD => [main 9f8e7d6] Revert \"a\""}, []string{"HEAD `9f8e7d6`"}},
 	{"edited: and not added to the commit", []string{"edit a.go" + made, "edit b.go" + made, "$ git add a.go && git commit -m a => [main 1a2b3c4] a"}, []string{"Edited, in no commit seen: b.go (#4)"}},
 	{"edited: all was added", []string{"edit a.go" + made, "edit b.go" + made, "$ git add -A && git commit -m a => [main 1a2b3c4] a", "edit c.go" + made}, []string{"Edited since #7: c.go (#8)"}},

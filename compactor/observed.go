@@ -134,8 +134,11 @@ func (h *handover) observe(e *event, seen map[string]observation) {
 		seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[2], asText(h.proves(c.Result, m[3]), 80))}
 		seen["branch"], seen["commit"] = observation{e, m[1]}, seen["HEAD"]
 	}
-	for _, args := range e.git {
-		h.observeVerb(e, args, out, seen)
+	for i, args := range e.git {
+		swallowed := seen["commit"].at == e && moves(args) && slices.ContainsFunc(e.git[i+1:], func(later []string) bool { return later[0] == "commit" })
+		if !swallowed { // by a commit of the same line
+			h.observeVerb(e, args, out, seen)
+		}
 	}
 }
 
