@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"net"
 	"net/http"
@@ -594,4 +595,31 @@ func TestExport(t *testing.T) {
 	if code, _, said := ccdIn(home, "", "export", "-o", file, ledgerID[:8]); code == words.ExitDone || !strings.Contains(said, "--force") {
 		t.Errorf("a second time: exit %d, %s", code, said)
 	}
+}
+
+// TestWebClaimsNoMoreThanIsInstalled: what ccd could do at a compaction depends on what is installed for the agent.
+func TestWebClaimsNoMoreThanIsInstalled(t *testing.T) {
+	t.Parallel()
+	home := webHome(t, map[string]string{ledgerID: ledger(t)})
+	put(t, filepath.Join(home, ".pi", "agent", "sessions", "--home-ada-shop--", "2026-09-14T08-00-00-000Z_019a4d00-2222-7000-8000-000000000009.jsonl"),
+		string(read(t, filepath.Join("..", "..", "internal", "agent", "registry", "testdata", "story", "pi.later.jsonl"))))
+	once(t, home)
+	s := serveWeb(t, home)
+	pi := "/s/pi/019a4d00-2222-7000-8000-000000000009/compactions"
+	has := func(page, want string) {
+		t.Helper()
+		body := s.has(page, want)
+		for _, claim := range []string{"ccd's hook adds it", "added by ccd", "; ccd adds", "dropped, ccd adds"} {
+			if strings.Contains(html.UnescapeString(body), claim) {
+				t.Errorf("%s: it claims %q", page, claim)
+			}
+		}
+	}
+	has(ledgerURL+"/compactions", "run <code>ccd setup</code>, ccd's hook is not")
+	has(ledgerURL+"/export", "ccd would add")
+	has(pi, "ccd can write the context of this agent's compactions: run <code>ccd setup</code>")
+	done(t, home, "agents", "install", "pi", "-q")
+	has(pi, "nothing")
+	done(t, home, "agents", "install", "claude", "-q")
+	s.has(ledgerURL+"/compactions", "ccd's hook adds it")
 }

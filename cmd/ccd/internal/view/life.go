@@ -242,8 +242,10 @@ func (l *Index) Forgotten(ctx context.Context, by dropped.Choice) (*dropped.Repo
 		return nil, err
 	}
 	told := by
-	if told.Told, _, err = (hook.Hooks{Agents: l.library.Agents}).AfterCompaction(l.reading.Session, then, text); err != nil {
-		return nil, err
+	if f, _ := l.library.Agents.Lookup(l.entry.Agent); f.Connect != nil && f.Connect.Hooks != "" { // no other client lets ccd add anything then
+		if told.Told, _, err = (hook.Hooks{Agents: l.library.Agents}).AfterCompaction(l.reading.Session, then, text); err != nil {
+			return nil, err
+		}
 	}
 	l.forgotten[by], err = dropped.Of(l.model, session.NewSource(l.model, text), told)
 	return l.forgotten[by], err

@@ -115,8 +115,8 @@ func (r *request) still() bool {
 	return !running
 }
 
-// apart reports whether an agent's settings could have ccd's hook, and have not.
-func (s *Server) apart(agent string) bool { return s.Apart != nil && s.Apart(agent) }
+// apart reports whether ccd is not known to be set up to add to an agent's context, or to write it.
+func (s *Server) apart(agent string) bool { return s.Apart == nil || s.Apart(agent) }
 
 // glance reads the end of a session, once for each of its lengths. What cannot be read is not shown.
 func (s *shelf) glance(ctx context.Context, l *reader.Library, e *reader.Entry) (out glance) {

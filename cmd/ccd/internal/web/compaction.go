@@ -21,7 +21,7 @@ const mostLines = 500
 type compactionData struct {
 	head
 	dropped.Report
-	Apart  bool // ccd's hook is missing from the agent's settings
+	Apart  bool // ccd could add to the agent's context, or write it, and is not set up to
 	Before int  // compactions beside it, 0 if there is none
 	Next   int
 	Turns  []reader.Turn // the requests that were in the context
@@ -40,15 +40,15 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 			return err
 		}
 		d = newCompaction(r.head("compactions"), one, f)
-		d.Apart = r.apart(r.entry.Agent)
+		d.Apart = d.Apart && r.apart(r.entry.Agent)
 		return nil
 	})
 	return answer{"compaction", d}, err
 }
 
-// newCompaction shows what was dropped, and the requests after the compaction before this one.
+// newCompaction shows what was dropped, and the requests after the compaction before this one. That ccd is set up, it does not say.
 func newCompaction(h head, one *view.Index, f *dropped.Report) compactionData {
-	d, from := compactionData{head: h, Report: *f, Before: f.Boundary - 1}, 0
+	d, from := compactionData{head: h, Report: *f, Apart: !f.ByCCD, Before: f.Boundary - 1}, 0
 	d.Own, d.Classes = clip(f.Own), ledgerOf(f.Classes)
 	if f.Boundary < f.Boundaries {
 		d.Next = f.Boundary + 1

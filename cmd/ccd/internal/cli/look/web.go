@@ -90,16 +90,20 @@ func (a *app) web(c *cobra.Command, args []string, f webFlags) error {
 	return s.Serve(ctx)
 }
 
-// apart returns a function that reports whether an agent's settings could have ccd's hook, and have not; nil if that cannot be
-// known.
+// apart returns a function that reports whether ccd could add to an agent's context, or write it, at a compaction and is not set up to;
+// nil if that cannot be known.
 func (a *app) apart() func(agent string) bool {
 	s, err := a.AgentSetup(nil, false)
 	if err != nil {
 		return nil
 	}
 	return func(agent string) bool {
+		part := "hooks"
+		if install.Connection(agent).Hooks == "" {
+			part = "mod"
+		}
 		return slices.Contains(install.Agents(), agent) && slices.ContainsFunc(s.Status(agent).Parts, func(p install.Part) bool {
-			return p.Name == "hooks" && p.State == install.Missing
+			return p.Name == part && p.State == install.Missing
 		})
 	}
 }
