@@ -101,12 +101,13 @@ func once(t testing.TB, home string) {
 type site struct {
 	home string
 	base string // http://127.0.0.1:PORT
+	end  func()
 
 	token string // "" when it was used
 }
 
-// starts runs a command in a home until the test ends, and returns its first line.
-func starts(t testing.TB, home string, args ...string) (line string) {
+// starts runs a command in a home until the test ends or end is called, and returns its first line.
+func starts(t testing.TB, home string, args ...string) (line string, end func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	cmd := command(ctx, home, args...)
@@ -120,22 +121,24 @@ func starts(t testing.TB, home string, args ...string) (line string) {
 		stop()
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	end = sync.OnceFunc(func() {
 		stop()
 		_ = cmd.Wait() // it ends by Ctrl-C
 	})
+	t.Cleanup(end)
 	line, err = bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatalf("ccd %q printed %q: %v", args, line, err)
 	}
-	return line
+	return line, end
 }
 
 // serve starts `ccd web`.
 func serve(t testing.TB, home string) *site {
 	t.Helper()
-	s := &site{home: home}
-	s.base, s.token, _ = strings.Cut(strings.TrimSpace(starts(t, home, "web", "--no-open")), "/?token=")
+	line, end := starts(t, home, "web", "--no-open")
+	s := &site{home: home, end: end}
+	s.base, s.token, _ = strings.Cut(strings.TrimSpace(line), "/?token=")
 	return s
 }
 

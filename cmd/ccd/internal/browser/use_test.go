@@ -236,6 +236,27 @@ func TestGrowth(t *testing.T) {
 	end.quiet("growth", s)
 }
 
+// TestEnded: pages that grow say that their server has ended.
+func TestEnded(t *testing.T) {
+	needBrowser(t)
+	s := serve(t, story(t))
+	list, one, other := newTab(t), newTab(t), serve(t, s.home)
+	list.enter(s, "/")
+	one.enter(other, sessionURL(ledgerID)+"?at=1")
+	const ended = "document.querySelector('#ended').checkVisibility() && document.querySelector('#ended').innerText === 'ccd web has ended; run ccd web'"
+	if eval[bool](list, ended) {
+		t.Error("it has not ended")
+	}
+	s.end()
+	list.await("the list says so", ended)
+	if eval[bool](one, ended) {
+		t.Error("another server has not ended")
+	}
+	other.end()
+	eval[int](one, "scrollTo(0, 600), 0")
+	one.await("the session says so, where it can be seen", ended+" && document.querySelector('#ended').getBoundingClientRect().top === 0")
+}
+
 // TestNow: what a person sees of a session in which the agent waits with a question.
 func TestNow(t *testing.T) {
 	needBrowser(t)

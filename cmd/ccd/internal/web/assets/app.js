@@ -5,6 +5,21 @@ document.documentElement.classList.add('js');
 const $ = (q, from) => (from || document).querySelector(q);
 const all = (q, from) => [...(from || document).querySelectorAll(q)];
 
+// get asks the server, and says above the page that it has ended: it does not answer, or another one does, which has not let
+// this browser in. It returns the text of the answer, '' if there is none, or if the question was taken back.
+async function get(address, options) {
+  let got, text = '';
+  try {
+    got = await fetch(address, options);
+    text = await got.text();
+  } catch (e) {
+    if (e.name === 'AbortError') return '';
+    got = undefined;
+  }
+  $('#ended').hidden = !!got && got.status !== 403;
+  return got && got.ok ? text : '';
+}
+
 // Search as you type: the server filters the titles of all sessions; Enter searches what was said.
 const find = $('#find');
 if (find) {
@@ -15,10 +30,8 @@ if (find) {
     const q = new URLSearchParams(new FormData($('#filters')));
     q.set('part', '1');
     q.set('titles', '1');
-    try {
-      const got = await fetch('/?' + q, { signal: running.signal });
-      if (got.ok) place(await got.text(), 'rows');
-    } catch (e) { /* a newer one was started, or the server has ended */ }
+    const got = await get('/?' + q, { signal: running.signal });
+    if (got) place(got, 'rows');
   };
   find.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(ask, 120); });
   for (const s of all('#filters select, #filters input[type=checkbox]')) s.addEventListener('change', () => $('#filters').requestSubmit());
@@ -44,11 +57,9 @@ if ($('#now')) {
   badge();
   setInterval(async () => {
     if (find.value || document.hidden && ++turn % 10) return;
-    try {
-      const got = await fetch('/?part=now');
-      if (got.ok) place(await got.text(), 'now');
-      badge();
-    } catch (e) { /* the server has ended */ }
+    const got = await get('/?part=now');
+    if (got) place(got, 'now');
+    badge();
   }, 3000);
 }
 
@@ -153,10 +164,8 @@ if (life) {
   const grow = async () => {
     if (busy || document.hidden) return;
     busy = true;
-    try {
-      const got = await fetch(life.dataset.base + '/part?' + new URLSearchParams({ first: now.first, after: now.after, records: known }));
-      if (got.status === 200) take(await got.text());
-    } catch (e) { /* the server has ended */ }
+    const got = await get(life.dataset.base + '/part?' + new URLSearchParams({ first: now.first, after: now.after, records: known }));
+    if (got) take(got);
     busy = false;
   };
   const take = text => {
