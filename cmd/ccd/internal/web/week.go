@@ -19,15 +19,18 @@ import (
 
 const (
 	mostEdits  = 8               // on the board
+	mostSums   = 6               // projects there
 	weekDays   = 7               // of the strip
 	weeklyRest = 5 * time.Minute // before the week is added up again, if the archive has changed since
 )
 
 // weekly is what was done in the last 7 days: the numbers of `ccd week`, and the files that were changed last.
 type weekly struct {
-	Sums  *work.Sums
-	Days  []day
-	Edits []edited
+	Sums     *work.Sums
+	Days     []day
+	Projects []*work.Sum // with the most tokens
+	Left     int         // projects that are not among them
+	Edits    []edited
 
 	losses      []loss
 	counted     map[transcript.Key]counted
@@ -143,7 +146,8 @@ func weeklyOf(ctx context.Context, l *reader.Library, now time.Time) (*weekly, e
 		}
 		w.Days = append(w.Days, d)
 	}
-	w.Sums = sums
+	w.Sums, w.Projects = sums, sums.Projects[:min(len(sums.Projects), mostSums)]
+	w.Left = len(sums.Projects) - len(w.Projects)
 	return w, nil
 }
 

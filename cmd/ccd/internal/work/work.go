@@ -279,6 +279,14 @@ func (s *Sum) Tokens() int64 { return s.In + s.Cached + s.Written + s.Out }
 // Input is how many tokens the replies had as their context, from a cache or not.
 func (s *Sum) Input() int64 { return s.In + s.Written + s.Cached }
 
+// Caveat says what makes Out too low, "" if nothing does.
+func (s *Sum) Caveat() string {
+	if s.Begun == 0 {
+		return ""
+	}
+	return fmt.Sprintf("OUT is too low: of %d of %d replies, the transcript has only the count that the stream began with", s.Begun, s.Replies)
+}
+
 // Dollars is the cost, "" if a price is missing.
 func (s *Sum) Dollars() string {
 	if s.Cost == nil {

@@ -126,8 +126,8 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 	if more > 0 {
 		a.Say("%s, in a pipe: ccd week ... | less", words.Count(more, "more line"))
 	}
-	if begun, of := sums.Total.Begun, sums.Total.Replies; begun > 0 {
-		a.Say("OUT is too low: of %d of %d replies, the transcript has only the count that the stream began with", begun, of)
+	if caveat := sums.Total.Caveat(); caveat != "" {
+		a.Say("%s", caveat)
 	}
 	if len(sums.Unpriced) > 0 {
 		a.Say("no price for %s: [models.prices] in the configuration", strings.Join(sums.Unpriced, ", "))
