@@ -379,6 +379,10 @@ func TestWebViews(t *testing.T) {
 	}
 	s.has(ledgerURL, "also add a regression test", `id="chart"`, "<svg", `/compactions/1`, "data-records=")
 	s.has(ledgerURL+"?at=1", `id="r1"`, "Find out why and fix it", "Don&#39;t touch the schema")
+	failed := regexp.MustCompile(`<a class="bad" href="([^"]*)#r(\d+)">\d+ failed</a>`).FindStringSubmatch(s.has(ledgerURL))
+	if failed == nil || !regexp.MustCompile(`(?s) failed" id="r`+failed[2]+`".*?exit 1`).MatchString(s.has(failed[1])) {
+		t.Errorf("the failures of a request: %q", failed)
+	}
 	s.has(ledgerURL+"?at=64", `id="r63"`, `<span id="r64">`) // a result is shown with its call
 	s.has(ledgerURL+"/compactions", "What was there", "What its own summary kept", "What ccd would add", "ccd setup", "What was dropped", "keep it integer cents everywhere", "/r/28?id=bk36mdtxyn2j")
 	s.has(ledgerURL+"/companion", "Handover", `href="/o/`)

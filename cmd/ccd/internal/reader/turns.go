@@ -39,6 +39,7 @@ type Turn struct {
 	Commands    []Command `json:"commands"` // at most 200
 	MoreCommand int       `json:"more_commands"`
 	Failed      int       `json:"failed"`      // calls
+	FirstFailed int       `json:"-"`           // record of the first of them
 	Refused     int       `json:"refused"`     // calls that the person or a rule did not allow
 	Compactions int       `json:"compactions"` // times the agent compacted its own context
 	Bounds      []Bound   `json:"-"`           // these
@@ -210,6 +211,7 @@ func (t *Turn) call(c *session.Call, files map[*session.File]bool) {
 		t.Refused++
 	case session.Failed:
 		t.Failed++
+		t.FirstFailed = cmp.Or(t.FirstFailed, c.At.N())
 	}
 	if c.Op == transcript.Agent && (c.Agent != "" || c.State != session.Failed && c.State != session.Refused) {
 		t.Agents++
