@@ -146,6 +146,18 @@ func TestKeys(t *testing.T) {
 	p.quiet("keys", s)
 }
 
+// TestChart: a click on the curve leads to the record there, or the next one that is shown.
+func TestChart(t *testing.T) {
+	needBrowser(t)
+	s := serve(t, story(t))
+	p := newTab(t)
+	p.enter(s, sessionURL(shopID)+"?at=1")
+	records := eval[int](p, "+document.querySelector('#entries').dataset.records")
+	p.click("#chart svg") // its middle
+	p.await("the record in the middle", fmt.Sprintf("(() => { const to = document.querySelector('.entry:target'); return to && Math.abs(to.dataset.record - %d) <= 2 && to.getBoundingClientRect().top < innerHeight })()", records/2))
+	p.quiet("chart", s)
+}
+
 // TestWithoutJavaScript: every page can be read, and the search and the filters work.
 func TestWithoutJavaScript(t *testing.T) {
 	needBrowser(t)

@@ -18,6 +18,8 @@ type chart struct {
 	Window  float64 // height of the window's line; 0: there is none
 	Tokens  int64
 	Top     int64 // tokens of its upper edge
+	From    int   // record at its left edge
+	To      int   // and at its right one
 	Highest view.Moment
 	First   view.Moment
 	Last    view.Moment
@@ -39,7 +41,7 @@ const (
 
 // newChart draws the context of a session, of which a Life keeps the highest sizes.
 func newChart(one *view.Index, window int64) (c chart) {
-	c.Tokens, c.Wide, c.High = window, chartWide, chartHigh
+	c.Tokens, c.Wide, c.High, c.From, c.To = window, chartWide, chartHigh, one.First, one.Records
 	if len(one.Context) == 0 || one.Records == 0 {
 		return c
 	}

@@ -73,13 +73,24 @@ function place(text, ...ids) {
   return page.getElementById('entries');
 }
 
-// What a link leads to is open.
+// What a link leads to is open. A record without an entry leads to the next one that has one.
 function reveal() {
-  const to = document.getElementById(location.hash.slice(1)), box = to && to.closest('.entry') && $('details', to.closest('.entry'));
+  const id = location.hash.slice(1), to = document.getElementById(id), box = to && to.closest('.entry') && $('details', to.closest('.entry'));
   if (box) box.open = true;
+  const next = !to && /^r-?\d+$/.test(id) && all('.entry[id]').find(e => +e.dataset.record >= +id.slice(1));
+  if (next) location.replace('#' + next.id);
 }
 addEventListener('hashchange', reveal);
 reveal();
+
+// A click on the chart leads to the record there.
+document.addEventListener('click', e => {
+  const plot = e.target.closest('#chart svg');
+  if (!plot || e.target.closest('a')) return;
+  const box = plot.getBoundingClientRect(), { from, to } = plot.dataset;
+  const record = Math.round(+from + (to - from) * (e.clientX - box.left) / box.width) || 1;
+  location.href = $('#life').dataset.base + '?at=' + record + '#r' + record;
+});
 
 // Keys.
 const asks = () => all('.entry.asked:not(.side)');
