@@ -63,7 +63,7 @@ func TestTheWeekOnTheFirstPage(t *testing.T) {
 		return strings.Contains(page, "Last 7 days")
 	})
 	for _, want := range []string{"8 sessions · 11 requests · 7 changed files · 724K tokens in, 713K of them cached, 2.9K out",
-		`<a href="/?project=%2fhome%2fme%2fledger" title="/home/me/ledger">ledger</a> 4 requests 724K tokens`, `>p4</a> 1 request · and 2 more projects: <code>ccd week</code>`,
+		`<a href="/?project=%2fhome%2fme%2fledger" title="/home/me/ledger">ledger</a> 4 requests, 724K tokens`, `>p4</a> 1 request · and 2 more projects: <code>ccd week</code>`,
 		"OUT is too low: of 1 of 26 replies, the transcript has only the count that the stream began with",
 		`file?path=%2fhome%2fme%2fledger%2ftests%2ftest_money.py">tests/test_money.py</a>`} {
 		if !strings.Contains(strings.ToLower(page), strings.ToLower(want)) {
@@ -410,6 +410,9 @@ func TestWebGrows(t *testing.T) {
 	lines := strings.SplitAfter(text, "\n")
 	home := webHome(t, map[string]string{ledgerID: strings.Join(lines[:40], "")})
 	s := serveWeb(t, home)
+	if page := s.has(ledgerURL, "ccd show "+ledgerID+" --steps"); !regexp.MustCompile(`the \d largest results, [\d.]+K? of [\d.]+K tokens:`).MatchString(page) {
+		t.Error("the share of what filled the context is not told")
+	}
 	again := ledgerURL + "/part?after=40&records=40"
 	s.want(http.StatusNoContent, again)
 	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", ledgerID+".jsonl")

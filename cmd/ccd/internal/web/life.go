@@ -52,6 +52,7 @@ type lifeData struct {
 	Compactions []view.Compaction
 	MoreMarks   int
 	Steps       []step        // that filled the context, the largest first
+	StepTokens  int64         // of all of these
 	Turns       []reader.Turn // around the page
 	TurnsAll    int
 	TurnsBefore int // so many are not listed
@@ -139,7 +140,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 			if s.Op != transcript.Command && len(s.Files) > 0 {
 				what = words.Directory(what)
 			}
-			d.Steps = append(d.Steps, step{s.At.N(), mark.Inline(s.Tool+" "+what, 48), s.Tokens})
+			d.Steps, d.StepTokens = append(d.Steps, step{s.At.N(), mark.Inline(s.Tool+" "+what, 48), s.Tokens}), d.StepTokens+s.Tokens
 		}
 		if newest && at == 0 {
 			from = d.Records
