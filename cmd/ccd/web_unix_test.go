@@ -618,6 +618,7 @@ func TestWebClaimsNoMoreThanIsInstalled(t *testing.T) {
 	home := webHome(t, map[string]string{ledgerID: ledger(t)})
 	put(t, filepath.Join(home, ".pi", "agent", "sessions", "--home-ada-shop--", "2026-09-14T08-00-00-000Z_019a4d00-2222-7000-8000-000000000009.jsonl"),
 		string(read(t, filepath.Join("..", "..", "internal", "agent", "registry", "testdata", "story", "pi.later.jsonl"))))
+	put(t, filepath.Join(home, ".cursor", "projects", "shop", "agent-transcripts", ledgerID, ledgerID+".jsonl"), `{"role":"user","message":{"content":[{"type":"text","text":"List the files"}]}}`+"\n")
 	once(t, home)
 	s := serveWeb(t, home)
 	pi := "/s/pi/019a4d00-2222-7000-8000-000000000009/compactions"
@@ -633,6 +634,8 @@ func TestWebClaimsNoMoreThanIsInstalled(t *testing.T) {
 	has(ledgerURL+"/compactions", "run <code>ccd setup</code>, ccd's hook is not")
 	has(ledgerURL+"/export", "ccd would add")
 	has(pi, "ccd can write the context of this agent's compactions: run <code>ccd setup</code>")
+	s.has(strings.TrimSuffix(pi, "/compactions"), "ccd resume 019a4d00-2222-7000-8000-000000000009 --run")
+	s.has("/s/cursor/"+ledgerID, "ccd resume "+ledgerID+" --as claude --run")
 	done(t, home, "agents", "install", "pi", "-q")
 	has(pi, "nothing")
 	done(t, home, "agents", "install", "claude", "-q")

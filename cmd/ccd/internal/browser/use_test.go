@@ -158,6 +158,21 @@ func TestChart(t *testing.T) {
 	p.quiet("chart", s)
 }
 
+// TestCopy: a button copies the command that continues the session, or shows it where the browser does not copy.
+func TestCopy(t *testing.T) {
+	needBrowser(t)
+	s := serve(t, story(t))
+	p := newTab(t)
+	p.enter(s, sessionURL(shopID)+"?at=1")
+	eval[bool](p, "Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => { if (window.copied) throw 'denied'; window.copied = text } } }), true")
+	const shown = "document.querySelector('#again').checkVisibility()"
+	p.click("[data-copy=again]")
+	p.await("it is copied", fmt.Sprintf("window.copied === 'ccd resume %s --run' && !%s", shopID, shown))
+	p.click("[data-copy=again]")
+	p.await("it is shown and selected", shown+" && getSelection().toString() === window.copied")
+	p.quiet("copy", s)
+}
+
 // TestWithoutJavaScript: every page can be read, and the search and the filters work.
 func TestWithoutJavaScript(t *testing.T) {
 	needBrowser(t)

@@ -209,11 +209,17 @@ if (life) {
   document.addEventListener('visibilitychange', grow);
 }
 
-// Copy buttons.
+// Copy buttons. Where the browser does not copy, what it should have copied is shown and selected.
 for (const b of all('[data-copy]')) {
-  b.hidden = !navigator.clipboard || !document.getElementById(b.dataset.copy);
+  const from = document.getElementById(b.dataset.copy);
+  b.hidden = !from;
   b.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(document.getElementById(b.dataset.copy).textContent);
-    b.textContent = 'Copied';
+    try {
+      await navigator.clipboard.writeText(from.textContent);
+      b.textContent = 'Copied';
+    } catch (e) {
+      from.hidden = false;
+      getSelection().selectAllChildren(from);
+    }
   });
 }
