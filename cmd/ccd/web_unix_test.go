@@ -417,6 +417,7 @@ func TestWebGrows(t *testing.T) {
 	s.want(http.StatusNoContent, again)
 	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", ledgerID+".jsonl")
 	put(t, path, text)
+	s.has("/?q=sabretooth", "No message, output or file contains all these words.", " KiB not archived yet: <code>ccd run --once</code>")
 	once(t, home)
 	s.has(again, "also add a regression test", `data-after="`)
 	if body := s.want(http.StatusOK, again); strings.Contains(body, `id="r40"`) {

@@ -199,6 +199,7 @@ type found struct {
 	More   int    // how many hits to ask for next, 0 if there are no more
 	Wider  string // the address of that search
 	Late   bool   // it stopped at searchTime
+	Lag    int64  // bytes that are not archived and will not be, as no daemon runs; counted if nothing is found
 	Error  string // why it could not search, or not everything
 }
 
@@ -238,6 +239,11 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 		out.More, out.Wider = more, "/?"+address.Encode()
 	}
 	r.group(out, all, q)
+	if out.Hits == 0 && r.still() {
+		for _, e := range r.library.Sessions {
+			out.Lag += e.Lag()
+		}
+	}
 	return out
 }
 
