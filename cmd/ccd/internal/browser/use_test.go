@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -171,6 +172,23 @@ func TestCopy(t *testing.T) {
 	p.click("[data-copy=again]")
 	p.await("it is shown and selected", shown+" && getSelection().toString() === window.copied")
 	p.quiet("copy", s)
+}
+
+// TestExported: nothing of an exported file is hidden below its bar.
+func TestExported(t *testing.T) {
+	needBrowser(t)
+	home := story(t)
+	if out, err := command(t.Context(), home, "export", "-o", "session.html", ledgerID).CombinedOutput(); err != nil {
+		t.Fatalf("ccd export: %v\n%s", err, out)
+	}
+	p := newTab(t)
+	p.open("file://" + filepath.Join(home, "session.html"))
+	for _, width := range widths {
+		p.size(width, false)
+		if over := eval[float64](p, "document.querySelector('.strip').getBoundingClientRect().bottom - document.querySelector('.about').getBoundingClientRect().top"); over > 0 {
+			t.Errorf("%d px: the bar hides %f px of the line below it", width, over)
+		}
+	}
 }
 
 // TestWithoutJavaScript: every page can be read, and the search and the filters work.
