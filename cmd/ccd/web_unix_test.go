@@ -404,6 +404,38 @@ func TestWebViews(t *testing.T) {
 	}
 }
 
+// TestWebLeadsOn: a page that is not there says so in a sentence and leads to the list, and the beginning of an ID to its session.
+func TestWebLeadsOn(t *testing.T) {
+	t.Parallel()
+	gone, twin := "6e3a8b2f-0000-4000-8000-000000000001", "5d2f0000-0000-4000-8000-000000000001"
+	home := webHome(t, map[string]string{ledgerID: ledger(t), gone: ledger(t), twin: string(webLine("user", 0, "hello"))})
+	done(t, home, "archive", "forget", "--yes", gone, "-q")
+	s := serveWeb(t, home)
+	for path, want := range map[string]string{
+		"/nothing":                   "There is no page /nothing.",
+		"/s/claude-code/nope":        "The archive has no session nope of claude-code.",
+		"/s/claude-code/" + gone:     "The archive has no session " + gone + " of claude-code. It was forgotten on " + time.Now().Format("2006-"),
+		"/s/claude-code/5d2f":        "Several sessions have this name.",
+		ledgerURL + "/r/999":         "This session has no record 999.",
+		ledgerURL + "/compactions/9": "This session has 1 compaction.",
+		ledgerURL + "/file?path=no":  "This session read and changed no file no.",
+		"/o/zzzzzzzzzzzz":            "The archive has no original zzzzzzzzzzzz.",
+	} {
+		if body := s.want(http.StatusNotFound, path); !strings.Contains(body, want) || !strings.Contains(body, `<a href="/">All sessions</a>`) {
+			t.Errorf("%s: no %q in\n%s", path, want, body)
+		}
+	}
+	if body := s.want(http.StatusNotFound, "/s/claude-code/5d2f"); !strings.Contains(body, `href="`+ledgerURL+`"`) || !strings.Contains(body, `href="/s/claude-code/`+twin+`"`) {
+		t.Errorf("which sessions may be meant is not told: %s", body)
+	}
+	for _, path := range []string{"", "/compactions/1", "/r/21?id=w1sm843qvd19", "/r/21/exact"} {
+		a, _ := s.ask(s.browser, http.MethodGet, "/s/claude-code/"+ledgerID[:8]+path)
+		if got := a.Request.URL.RequestURI(); a.StatusCode != http.StatusOK || got != ledgerURL+path {
+			t.Errorf("the beginning of an ID with %s: status %d at %s", path, a.StatusCode, got)
+		}
+	}
+}
+
 // TestWebGrows: an open page that asks again gets nothing while its session is the same, and then the new part.
 func TestWebGrows(t *testing.T) {
 	text := ledger(t)

@@ -3,15 +3,16 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
+	"ccd/internal/words"
 )
 
 // mostLines is how many dropped facts of a class a page lists.
@@ -31,11 +32,14 @@ type compactionData struct {
 func compactionPage(ctx context.Context, r *request) (answer, error) {
 	n, err := strconv.Atoi(cmp.Or(r.PathValue("n"), "0")) // without a number, the last one
 	if err != nil || n < 0 {
-		return answer{}, fmt.Errorf("find compaction %s: %w", inline(r.PathValue("n")), archive.ErrNotFound)
+		return answer{}, none("Compactions have numbers, and " + inline(r.PathValue("n")) + " is none.")
 	}
 	var d compactionData
 	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
 		f, err := one.Forgotten(ctx, dropped.Choice{Boundary: n})
+		if errors.As(err, new(*dropped.NoneError)) {
+			return none(fmt.Sprintf("This session has %s.", words.Count(len(one.Compactions), "compaction")))
+		}
 		if err != nil {
 			return err
 		}

@@ -86,6 +86,9 @@ type refusal struct {
 	Why    string
 	Help   string // what to do
 	Code   string // a command line for that
+
+	List     bool  // the list of the sessions is open to the browser
+	Sessions []row // that may be meant
 }
 
 // guard answers what the page must not, and passes on the rest.
@@ -108,8 +111,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			s.admit(w, r)
 		case !s.admitted(r):
 			s.deny(w, refusal{
-				http.StatusForbidden, "This browser has no access to the page.",
-				"An address works once. To get a new address of this page, run:", "ccd web " + words.Shell(pageOf(r.URL)),
+				Status: http.StatusForbidden, Why: "This browser has no access to the page.",
+				Help: "An address works once. To get a new address of this page, run:", Code: "ccd web " + words.Shell(pageOf(r.URL)),
 			})
 		default:
 			next.ServeHTTP(w, r)
@@ -124,15 +127,15 @@ func (s *Server) refuse(r *http.Request) *refusal {
 	switch {
 	case !s.hosts[host]:
 		return &refusal{
-			http.StatusForbidden, "The name in the address is not one of this page's.",
-			"Use 127.0.0.1 or localhost. If you reach the page through a proxy, allow the proxy's name:", "ccd web --allow-host NAME",
+			Status: http.StatusForbidden, Why: "The name in the address is not one of this page's.",
+			Help: "Use 127.0.0.1 or localhost. If you reach the page through a proxy, allow the proxy's name:", Code: "ccd web --allow-host NAME",
 		}
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return &refusal{Status: http.StatusMethodNotAllowed, Why: "This page only answers GET and HEAD."}
 	case origin != "" && !s.ownOrigin(origin), site != "" && site != "same-origin" && site != "none" && !opens(r):
 		return &refusal{
-			http.StatusForbidden, "Another site sent this request.",
-			"Copy the address into the address bar. To get a new address of this page, run:", "ccd web " + words.Shell(pageOf(r.URL)),
+			Status: http.StatusForbidden, Why: "Another site sent this request.",
+			Help: "Copy the address into the address bar. To get a new address of this page, run:", Code: "ccd web " + words.Shell(pageOf(r.URL)),
 		}
 	}
 	return nil

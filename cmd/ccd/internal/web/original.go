@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -51,7 +50,7 @@ func (s *Server) placeOf(l *reader.Library, r *http.Request) (p place, err error
 			return p, err
 		}
 		if p.record, err = strconv.Atoi(r.PathValue("n")); err != nil || p.record == 0 {
-			return p, fmt.Errorf("find record %s: %w", mark.Inline(r.PathValue("n"), 20), archive.ErrNotFound)
+			return p, none("Records have numbers, and " + mark.Inline(r.PathValue("n"), 20) + " is none.")
 		}
 		if id = r.URL.Query().Get("id"); id == "" {
 			return p, nil
@@ -59,7 +58,7 @@ func (s *Server) placeOf(l *reader.Library, r *http.Request) (p place, err error
 	}
 	p.id = mark.ID(id)
 	if _, _, err := mark.PrefixRange(id); err != nil { // so a path names nothing but an ID
-		return p, fmt.Errorf("find id %s: %w", mark.Inline(id, 60), archive.ErrNotFound)
+		return p, none(mark.Inline(id, 60) + " is no ID.")
 	}
 	return p, nil
 }
@@ -72,10 +71,11 @@ func (s *Server) find(ctx context.Context, l *reader.Library, p place) (o reader
 			return err
 		})
 		if p.id == "" || !errors.Is(err, archive.ErrNotFound) {
-			return o, err
+			return o, noneIf(err, "This session has no record %d.", p.record)
 		}
 	}
-	return l.Original(ctx, reader.Wanted{Name: string(p.id)}, nil)
+	o, err = l.Original(ctx, reader.Wanted{Name: string(p.id)}, nil)
+	return o, noneIf(err, "The archive has no original %s.", p.id)
 }
 
 func originalPage(ctx context.Context, r *request) (answer, error) {
@@ -135,7 +135,7 @@ func (s *Server) named(r *http.Request) (p place, o reader.Original, err error) 
 func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
 	p, o, err := s.named(r)
 	if err != nil {
-		s.failed(w, err)
+		s.failed(w, r, err)
 		return
 	}
 	how := "inline"
@@ -143,26 +143,26 @@ func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
 		how = "attachment"
 	}
 	name := cmp.Or(string(p.id), p.entry.ID+"-"+strconv.Itoa(p.record))
-	s.send(w, how, name, "text/plain", ".txt", func(w io.Writer) error { return o.Write(r.Context(), w) })
+	s.send(w, r, how, name, "text/plain", ".txt", func(w io.Writer) error { return o.Write(r.Context(), w) })
 }
 
 // export sends a session as one file, as ccd export writes it.
 func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 	l, err := s.shelf.load(r.Context())
 	if err != nil {
-		s.failed(w, err)
+		s.failed(w, r, err)
 		return
 	}
 	e, err := sessionOf(l, r)
 	if err != nil {
-		s.failed(w, err)
+		s.failed(w, r, err)
 		return
 	}
-	s.send(w, "attachment", e.ID, "text/html", ".html", func(w io.Writer) error { return Export(r.Context(), l, e, w) })
+	s.send(w, r, "attachment", e.ID, "text/html", ".html", func(w io.Writer) error { return Export(r.Context(), l, e, w) })
 }
 
 // send sends a file that write writes, shown inline or as an attachment.
-func (s *Server) send(w http.ResponseWriter, how, name, kind, ending string, write func(io.Writer) error) {
+func (s *Server) send(w http.ResponseWriter, r *http.Request, how, name, kind, ending string, write func(io.Writer) error) {
 	out := &late{w: w, begin: func(h http.Header) {
 		h.Set("Content-Security-Policy", bareCSP)
 		h.Set("Content-Type", kind+"; charset=utf-8")
@@ -171,7 +171,7 @@ func (s *Server) send(w http.ResponseWriter, how, name, kind, ending string, wri
 	err := write(out)
 	switch {
 	case err != nil && !out.begun:
-		s.failed(w, err)
+		s.failed(w, r, err)
 	case err != nil:
 		panic(http.ErrAbortHandler) // the client must not take a part for the whole
 	case !out.begun:
@@ -209,10 +209,10 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 	}
 	media := view.MediaType(b.Bytes())
 	if err == nil && (media == "" || b.Len() > maxImage) {
-		err = fmt.Errorf("show image: %w", archive.ErrNotFound)
+		err = none("This original is no image that ccd shows.")
 	}
 	if err != nil {
-		s.failed(w, err)
+		s.failed(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Security-Policy", bareCSP)

@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -51,7 +53,7 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /s/{agent}/{id}/export", s.export)
 	m.HandleFunc("GET /s/{agent}/{id}/file", s.page(ofSession(filePage)))
 	m.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
-		s.failed(w, fmt.Errorf("page %s: %w", mark.Inline(r.URL.Path, 200), archive.ErrNotFound))
+		s.failed(w, r, none("There is no page "+mark.Inline(r.URL.Path, 200)+"."))
 	})
 	return m
 }
@@ -73,12 +75,12 @@ func (s *Server) page(get func(context.Context, *request) (answer, error)) http.
 		defer cancel()
 		l, err := s.shelf.load(ctx)
 		if err != nil {
-			s.failed(w, err)
+			s.failed(w, r, err)
 			return
 		}
 		got, err := get(ctx, &request{Request: r, Server: s, library: l})
 		if err != nil {
-			s.failed(w, err)
+			s.failed(w, r, err)
 			return
 		}
 		s.write(w, http.StatusOK, got.template, got.data)
@@ -101,8 +103,42 @@ func sessionOf(l *reader.Library, r *http.Request) (*reader.Entry, error) {
 	if e := l.Entry(key); e != nil {
 		return e.Current(), nil
 	}
-	return nil, fmt.Errorf("find session %s of %s: %w", mark.Inline(key.ID, 200), mark.Inline(key.Agent, 40), archive.ErrNotFound)
+	e, err := l.Find(key.ID, key.Agent)
+	if err == nil {
+		return nil, movedError{e.Key}
+	}
+	if !errors.Is(err, archive.ErrNotFound) || len(l.Damage) > 0 {
+		return nil, err
+	}
+	text := fmt.Sprintf("The archive has no session %s of %s.", mark.Inline(key.ID, 200), mark.Inline(key.Agent, 40))
+	if when := words.Local(l.Forgotten[key]); when != "" {
+		text += " It was forgotten on " + when + "."
+	}
+	return nil, none(text)
 }
+
+// none is the error for something that is not there, as a sentence for a page.
+type none string
+
+// Error returns the sentence.
+func (n none) Error() string { return string(n) }
+
+// Is reports whether an error says that something was not found.
+func (n none) Is(err error) bool { return err == archive.ErrNotFound }
+
+// noneIf says in a sentence that something is not there, if err says so.
+func noneIf(err error, format string, args ...any) error {
+	if errors.Is(err, archive.ErrNotFound) {
+		return none(fmt.Sprintf(format, args...))
+	}
+	return err
+}
+
+// movedError is the error for a session that an address names by less than its ID.
+type movedError struct{ key transcript.Key }
+
+// Error names the session.
+func (m movedError) Error() string { return "the session is " + m.key.ID }
 
 // number returns a number of the query, or other if there is none.
 func (r *request) number(name string, other int) int {
@@ -125,16 +161,31 @@ func (s *Server) write(w http.ResponseWriter, status int, template string, data 
 	_, _ = w.Write(text) // the client may be away
 }
 
-// failed answers with an error, in the words of the command line.
-func (s *Server) failed(w http.ResponseWriter, err error) {
-	no := refusal{Status: statusOf(err), Why: reader.Locked(err).Error()}
+// failed answers with an error, and leads on.
+func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
+	no := refusal{Status: statusOf(err), Why: reader.Locked(err).Error(), List: true}
+	var moved movedError
 	var several *reader.AmbiguousError
 	var next interface{ Hint() string }
-	if errors.As(err, &several) {
-		no.Help = strings.Join(several.Matches, "\n")
-	}
-	if errors.As(err, &next) {
-		no.Help, no.Code = strings.TrimSpace(no.Help+"\nTry:"), next.Hint()
+	switch {
+	case errors.As(err, &moved):
+		to := address("s", moved.key.Agent, moved.key.ID)
+		if parts := strings.SplitN(r.URL.EscapedPath(), "/", 5); len(parts) == 5 {
+			to += "/" + parts[4]
+		}
+		if r.URL.RawQuery != "" {
+			to += "?" + r.URL.RawQuery
+		}
+		w.Header().Set("Location", to)
+		w.WriteHeader(http.StatusFound)
+		return
+	case errors.As(err, &several):
+		no.Why = "Several sessions have this name."
+		for _, e := range several.Sessions {
+			no.Sessions = append(no.Sessions, newRow(status.Of(e), time.Now()))
+		}
+	case errors.As(err, &next):
+		no.Help, no.Code = "Try:", next.Hint()
 	}
 	s.deny(w, no)
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,11 +61,11 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 	d := fileData{head: r.head("files")}
 	wanted := r.URL.Query().Get("path")
 	path, all, err := r.library.Changes(ctx, r.entry, wanted)
-	if err != nil {
-		return answer{}, fmt.Errorf("list versions: %w", err)
+	if err == nil && len(all) == 0 {
+		err = archive.ErrNotFound
 	}
-	if len(all) == 0 {
-		return answer{}, fmt.Errorf("find file %s: %w", inline(wanted), archive.ErrNotFound)
+	if err != nil {
+		return answer{}, noneIf(err, "This session read and changed no file %s.", inline(wanted))
 	}
 	d.Path, d.Versions = path, versionsOf(all)
 	if show := min(r.number("v", 0), len(all)); show > 0 {
