@@ -249,6 +249,24 @@ func TestSearchAsYouType(t *testing.T) {
 	p.quiet("search", s)
 }
 
+// TestFilter: the filters can be opened on a telephone, are open where one is set, and are in sight elsewhere.
+func TestFilter(t *testing.T) {
+	needBrowser(t)
+	s := serve(t, story(t))
+	p := newTab(t)
+	const seen = "document.querySelector('[name=agent]').checkVisibility()"
+	p.enter(s, "/")
+	p.await("the filters", seen+" && !document.querySelector('.more summary').checkVisibility()")
+	p.size(420, false)
+	p.open(s.base + "/")
+	p.await("no filters", "document.querySelector('.more summary').checkVisibility() && !"+seen)
+	p.click(".more summary")
+	p.await("the filters", seen)
+	p.open(s.base + "/?agent=codex")
+	p.await("the filters, one of which is set", seen)
+	p.quiet("filter", s)
+}
+
 // TestGrowth: a page that is open shows new records, without moving what is read.
 func TestGrowth(t *testing.T) {
 	needBrowser(t)

@@ -34,6 +34,8 @@ if (find) {
     if (got) place(got, 'rows');
   };
   find.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(ask, 120); });
+  const more = $('.more');
+  more.open = !matchMedia('(max-width: 48rem)').matches || !!$('option:not(:first-child):checked, :checked[type=checkbox]', more);
   for (const s of all('#filters select, #filters input[type=checkbox]')) s.addEventListener('change', () => $('#filters').requestSubmit());
 }
 
