@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -673,4 +674,36 @@ func TestWebClaimsNoMoreThanIsInstalled(t *testing.T) {
 	has(pi, "nothing")
 	done(t, home, "agents", "install", "claude", "-q")
 	s.has(ledgerURL+"/compactions", "ccd's hook adds it")
+}
+
+// TestWebCompaction: dropped facts stand in the order of their records, a long one says that it is cut, and what is encrypted is not
+// said to show anything.
+func TestWebCompaction(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(ledger(t), "keep it integer cents everywhere", "keep it integer cents everywhere "+strings.Repeat("with a pasted log ", 60), 1)
+	home := webHome(t, map[string]string{ledgerID: text})
+	id := "019a4c00-7b1e-7c20-9f00-5a0b6c7d8e0a"
+	put(t, filepath.Join(home, ".codex", "sessions", "2026", "09", "14", "rollout-2026-09-14T10-00-00-"+id+".jsonl"), `{"timestamp":"2026-09-14T10:00:00.000Z","type":"session_meta","payload":{"id":"`+id+`","timestamp":"2026-09-14T10:00:00.000Z","cwd":"/home/me/mill","originator":"codex_cli_rs","cli_version":"0.169.0","source":"cli"}}
+{"timestamp":"2026-09-14T10:00:01.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"The mill is ready."}]}}
+{"timestamp":"2026-09-14T10:00:02.000Z","type":"compacted","payload":{"message":"","replacement_history":[{"type":"compaction","encrypted_content":"abc"}]}}
+`)
+	once(t, home)
+	s := serveWeb(t, home)
+	page := s.has(ledgerURL + "/compactions/1")
+	if !regexp.MustCompile(`pasted log [^<]*…</td>`).MatchString(page) {
+		t.Error("a long message does not say that it is cut")
+	}
+	for _, class := range strings.Split(page, `<details class="class"`)[1:] {
+		last := 0
+		for _, m := range regexp.MustCompile(`<td class="rec"><a[^>]*>#(\d+)<`).FindAllStringSubmatch(class, -1) {
+			record, _ := strconv.Atoi(m[1])
+			if record < last {
+				t.Errorf("#%d stands behind #%d", record, last)
+			}
+			last = record
+		}
+	}
+	if page := s.has("/s/codex/"+id+"/compactions/1", "Nothing to compare", "encrypted"); strings.Contains(page, "shows every fact") {
+		t.Error("what is encrypted shows every fact")
+	}
 }

@@ -219,7 +219,7 @@ func Classes() []Class {
 // Fact is one fact, with the ID of its original.
 type Fact struct {
 	Class  Class   `json:"-"`
-	Text   string  `json:"text"`        // on one line, not escaped; of a long text the beginning
+	Text   string  `json:"text"`        // on one line, not escaped; of a long text the beginning, then "…"
 	Status string  `json:"status"`      // how a call ended, what became of a file or a commit, what was decided; or ""
 	Record int     `json:"record"`      // number of the newest record with it
 	ID     mark.ID `json:"id"`          // of the original in that record
@@ -345,7 +345,11 @@ func (f *Fact) fill(src *session.Source) {
 		f.Text += f.said
 	}
 	f.said = lexicon.Head(cmp.Or(f.said, f.Text), maxSaid)
-	f.Text = lexicon.Head(strings.Join(strings.Fields(lexicon.Head(f.Text, maxSaid)), " "), maxText)
+	whole := strings.Join(strings.Fields(lexicon.Head(f.Text, maxSaid)), " ")
+	long := lexicon.Chars(f.Text) > maxSaid
+	if f.Text = lexicon.Head(whole, maxText); long || f.Text != whole {
+		f.Text += "…"
+	}
 	f.Record, f.ID = f.ref.N(), src.ID(f.ref)
 	if f.call != nil && !f.call.Result.Zero() {
 		f.Output = src.ID(f.call.Result)

@@ -73,12 +73,11 @@ func newCompaction(h head, one *view.Index, f *dropped.Report) compactionData {
 	return d
 }
 
-// ledgerOf returns the classes with dropped facts, of each at most mostLines; those first that ccd does not add.
+// ledgerOf returns the classes with dropped facts, of each the newest, in the order of their records.
 func ledgerOf(all []dropped.List) (out []dropped.List) {
 	for _, one := range all {
-		added := func(f dropped.Fact) bool { return f.InTold }
-		one.List = slices.Concat(slices.DeleteFunc(slices.Clone(one.List), added), slices.DeleteFunc(slices.Clone(one.List), func(f dropped.Fact) bool { return !added(f) }))
-		if one.List = one.List[:min(len(one.List), mostLines)]; one.Dropped > 0 {
+		if one.List = slices.Clone(one.List[:min(len(one.List), mostLines)]); one.Dropped > 0 {
+			slices.Reverse(one.List)
 			one.More = one.Dropped - len(one.List)
 			out = append(out, one)
 		}
