@@ -19,6 +19,7 @@ import (
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/agent/registry"
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/words"
 )
@@ -39,7 +40,7 @@ func newLook(static bool) *look {
 		"static": func() bool { return static },
 		"style":  func() template.CSS { return template.CSS(asset("style.css")) }, // ccd's own file
 		"policy": filePolicy,
-		"url":    address, "visible": mark.Visible, "inline": inline, "cut": mark.Inline, "base": words.Directory,
+		"url":    address, "visible": visible, "inline": inline, "cut": cut, "base": words.Directory,
 		"local":  words.Local,
 		"clock":  clock,
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -116,7 +117,22 @@ func address(parts ...any) string {
 	return b.String()
 }
 
-func inline(text string) string { return mark.Inline(text, 0) }
+// visible is a text as a page shows it: without colours, and with what else controls a terminal or deceives made visible.
+func visible(text string) string { return mark.Visible(uncoloured(text)) }
+
+func inline(text string) string { return cut(text, 0) }
+
+func cut(text string, most int) string { return mark.Inline(uncoloured(text), most) }
+
+// colours matches what gives a terminal a colour or a weight.
+var colours = lazy.Regexp("\x1b\\[[0-9;:]*m")
+
+func uncoloured(text string) string {
+	if !strings.Contains(text, "\x1b") {
+		return text
+	}
+	return colours().ReplaceAllString(text, "")
+}
 
 // below is a path without the directory that it is in.
 func below(dir, path string) string {

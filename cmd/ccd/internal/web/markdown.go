@@ -39,7 +39,7 @@ const maxMarkdown = 32 << 10
 // markdown returns a text as HTML. Characters that deceive are made visible, also those that entities stand for.
 func (l *look) markdown(text string) template.HTML {
 	var b bytes.Buffer
-	text = mark.Visible(text)
+	text = visible(text)
 	if len(text) > maxMarkdown || l.goldmark.Convert([]byte(text), &b) != nil {
 		return template.HTML("<pre>" + template.HTMLEscapeString(text) + "</pre>")
 	}
