@@ -373,7 +373,7 @@ func TestWebViews(t *testing.T) {
 	done(t, home, "compact", ledgerID, "--max-tokens", "20000", "-q") // a companion with IDs
 	s := serveWeb(t, home)
 	s.has("/", "The nightly export", "claude-code", `href="`+ledgerURL+`"`)
-	s.has("/?q=Decimal", "In conversations", "<mark>Decimal</mark>", ledgerURL+"?at=21#r21")
+	s.has("/?q=Decimal", "In conversations", "<mark>Decimal</mark>", ledgerURL+"?at=21&amp;mark=Decimal#r21", "<title>Decimal · search · ccd</title>")
 	s.has("/?q=nightly+export&titles=1&part=1", `id="rows"`, "The nightly export")
 	if body := s.has("/?agent=codex"); strings.Contains(body, ledgerID) {
 		t.Error("the filter of the agent lets another's session pass")

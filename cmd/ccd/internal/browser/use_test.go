@@ -249,6 +249,17 @@ func TestSearchAsYouType(t *testing.T) {
 	p.quiet("search", s)
 }
 
+// TestMarked: the record that a hit opens has the words marked.
+func TestMarked(t *testing.T) {
+	needBrowser(t)
+	s := serve(t, story(t))
+	p := newTab(t)
+	p.enter(s, "/?q=decimal+float")
+	p.follow("a.where", "#21", "no float can hold 482.13")
+	p.await("the words are marked", "(() => { const all = [...CSS.highlights.get('found')]; return all.length > 1 && all.every(r => /^(decimal|float)$/i.test(r.toString()) && r.startContainer.parentElement.closest('.entry').dataset.record === '21') })()")
+	p.quiet("marked", s)
+}
+
 // TestFilter: the filters can be opened on a telephone, are open where one is set, and are in sight elsewhere.
 func TestFilter(t *testing.T) {
 	needBrowser(t)

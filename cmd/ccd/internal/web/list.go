@@ -58,6 +58,17 @@ type row struct {
 	Group  string // set where a new day begins
 }
 
+// Title is the name of the page.
+func (d listData) Title() string {
+	switch {
+	case d.Query != "":
+		return cut(d.Query, 60) + " · search"
+	case d.Now != nil:
+		return "Now"
+	}
+	return "Sessions"
+}
+
 func newRow(s status.Session, now time.Time) row {
 	return row{
 		Session: s, ID: mark.Unname(s.Session), Reason: s.Attention, Sub: s.SubAgent(),

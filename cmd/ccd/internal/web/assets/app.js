@@ -76,8 +76,9 @@ function place(text, ...ids) {
 }
 
 // What a link leads to is open. A record without an entry leads to the next one that has one.
+const target = () => document.getElementById(location.hash.slice(1));
 function reveal() {
-  const id = location.hash.slice(1), to = document.getElementById(id), box = to && to.closest('.entry') && $('details', to.closest('.entry'));
+  const id = location.hash.slice(1), to = target(), box = to && to.closest('.entry') && $('details', to.closest('.entry'));
   if (box) box.open = true;
   const next = !to && /^r-?\d+$/.test(id) && all('.entry[id]').find(e => +e.dataset.record >= +id.slice(1));
   if (next) location.replace('#' + next.id);
@@ -93,6 +94,19 @@ document.addEventListener('click', e => {
   const record = Math.round(+from + (to - from) * (e.clientX - box.left) / box.width) || 1;
   location.href = $('#life').dataset.base + '?at=' + record + '#r' + record;
 });
+
+// The words of the search that led here are marked in the record.
+const words = (new URLSearchParams(location.search).get('mark') || '').match(/[\p{L}\p{N}_]+/gu);
+if (words && target() && CSS.highlights) {
+  const found = new Highlight(), texts = document.createTreeWalker(target().closest('.entry') || target(), NodeFilter.SHOW_TEXT), word = new RegExp(words.join('|'), 'giu');
+  while (texts.nextNode()) for (const m of texts.currentNode.data.matchAll(word)) {
+    const range = new Range();
+    range.setStart(texts.currentNode, m.index);
+    range.setEnd(texts.currentNode, m.index + m[0].length);
+    found.add(range);
+  }
+  CSS.highlights.set('found', found);
+}
 
 // Keys.
 const asks = () => all('.entry.asked:not(.side)');
