@@ -260,6 +260,23 @@ func TestMarked(t *testing.T) {
 	p.quiet("marked", s)
 }
 
+// TestOpensAtItsEnd: a session opens at its last record, whether somebody works in it or not, and whatever was asked last.
+func TestOpensAtItsEnd(t *testing.T) {
+	needBrowser(t)
+	home := t.TempDir()
+	w := &transcript{id: shopID, cwd: "/home/me/shop", branch: "main", model: "claude-opus-4-6", at: time.Now().Add(-72 * time.Hour), step: time.Second, tokens: 20000}
+	w.asks("Count the till, week by week.")
+	for n := range 80 {
+		w.runs(fmt.Sprintf("till --week %d", n), "482 coins", 0)
+	}
+	w.says("Nothing is missing.")
+	put(t, home, w.id, w.Bytes())
+	once(t, home)
+	p := newTab(t)
+	p.enter(serve(t, home), sessionURL(w.id))
+	p.await("its end", "(() => { const last = [...document.querySelectorAll('.entry')].pop().getBoundingClientRect(); return document.querySelector('#said').innerText.includes('to 162 of 162') && last.bottom <= innerHeight && last.top > 0 })()")
+}
+
 // TestFilter: the filters can be opened on a telephone, are open where one is set, and are in sight elsewhere.
 func TestFilter(t *testing.T) {
 	needBrowser(t)

@@ -59,7 +59,7 @@ type lifeData struct {
 	TurnsAfter  int
 	Entries     []entry
 	Place       view.Place
-	Open        int // the record at which the page opens, of an agent that works or waits; 0: at its top, with the overview
+	Open        int // the record at which the page opens, the last one if the address names none; 0: at its top, with the overview
 	Records     int
 	Older       int // last record of the page before, 0 if there is none
 	Newer       int // first record of the page after, 0 if there is none
@@ -129,7 +129,6 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	case at == 0:
 		from, n = to, -perLife
 	}
-	plain, live := at == 0 && to == 0, d.Session.Active()
 	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
 		d.Records = one.Records
 		d.Chart = newChart(one, r.entry.Kept.Window)
@@ -149,17 +148,11 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 			from = one.Shown(from)
 		}
 		entries, place, err := one.Page(ctx, min(from, d.Records), n)
-		if n := len(entries); err == nil && plain && live && n > 0 {
-			d.Open = entries[n-1].Record
-		}
-		if t := len(one.Turns); err == nil && plain && !live && t > 0 {
-			if last := one.Turns[t-1].Record; last < place.First {
-				from, n, newest = last, perLife, false
-				entries, place, err = one.Page(ctx, from, n)
-			}
-		}
 		if err != nil {
 			return err
+		}
+		if at == 0 && to == 0 && len(entries) > 0 {
+			d.Open = entries[len(entries)-1].Record
 		}
 		switch { // what is beyond the page has no entries
 		case n > 0 && len(entries) < n, newest && at == 0:
