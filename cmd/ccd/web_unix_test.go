@@ -53,6 +53,7 @@ func TestTheWeekOnTheFirstPage(t *testing.T) {
 	yesterday := time.Now().AddDate(0, 0, -1).UTC().Format(time.DateOnly)
 	text := regexp.MustCompile(`2026-11-20T\d\d:`).ReplaceAllString(ledger(t), yesterday+"T00:")
 	sessions := map[string]string{ledgerID: strings.Replace(text, `"output_tokens":120}},"requestId":"req_0002"`, `"output_tokens":4}},"requestId":"req_0002"`, 1)}
+	sessions["7a000000-0000-4000-8000-000000000000"] = string(webLine("assistant", 0, []any{map[string]any{"type": "text", "text": "a warm-up"}}))
 	for n := range 7 {
 		id := fmt.Sprintf("5d2f7a1e-0000-4000-8000-00000000000%d", n)
 		sessions[id] = fmt.Sprintf(`{"type":"user","uuid":%q,"sessionId":%q,"cwd":"/home/me/p%d","timestamp":"%sT01:00:0%dZ","message":{"role":"user","content":"hello %d"}}`+"\n", id, id, n, yesterday, n, n)
@@ -63,10 +64,16 @@ func TestTheWeekOnTheFirstPage(t *testing.T) {
 		page = s.want(http.StatusOK, "/")
 		return strings.Contains(page, "Last 7 days")
 	})
-	for _, want := range []string{"8 sessions · 11 requests · 7 changed files · 724K tokens in, 713K of them cached, 2.9K out",
+	if strings.Contains(page, `>~2`) {
+		t.Error("a context of no size has a size")
+	}
+	for _, want := range []string{
+		"8 sessions · 11 requests · 7 changed files · 724K tokens in, 713K of them cached, 2.9K out",
 		`<a href="/?project=%2fhome%2fme%2fledger" title="/home/me/ledger">ledger</a> 4 requests, 724K tokens`, `>p4</a> 1 request · and 2 more projects: <code>ccd week</code>`,
+		`Sessions <span class="soft">8, and <a href="/?all=1">1 more</a>`,
 		"OUT is too low: of 1 of 26 replies, the transcript has only the count that the stream began with",
-		`file?path=%2fhome%2fme%2fledger%2ftests%2ftest_money.py">tests/test_money.py</a>`} {
+		`file?path=%2fhome%2fme%2fledger%2ftests%2ftest_money.py">tests/test_money.py</a>`,
+	} {
 		if !strings.Contains(strings.ToLower(page), strings.ToLower(want)) {
 			t.Errorf("no %s in\n%s", want, page)
 		}

@@ -58,6 +58,14 @@ type row struct {
 	Group  string // set where a new day begins
 }
 
+// Silent is how many sessions a list without a filter leaves out: copies, and those in which nobody spoke.
+func (d listData) Silent() int {
+	if d.Query != "" || d.Filter != (filter{}) {
+		return 0
+	}
+	return d.All - d.Total
+}
+
 // Title is the name of the page.
 func (d listData) Title() string {
 	switch {
@@ -74,6 +82,11 @@ func newRow(s status.Session, now time.Time) row {
 		Session: s, ID: mark.Unname(s.Session), Reason: s.Attention, Sub: s.SubAgent(),
 		Label: cmp.Or(s.Labelled(), "untitled"), When: words.Ago(s.LastAt(), now), Spark: newSpark(s), Share: min(1, max(0, s.Size().Share())),
 	}
+}
+
+// Fills reports whether the session takes a share of its agent's context that is worth a figure.
+func (r row) Fills() bool {
+	return r.Tokens > 0 && (r.Window <= 0 || r.Share >= 0.005)
 }
 
 // filter is what a list shows. Its zero value shows every main session.
