@@ -17,6 +17,7 @@ import (
 type WantedFile struct {
 	Path    string
 	At      string // a time, as people write it; "" for the last one
+	Later   bool   // as it was first seen after At, if it was not seen by then
 	Session string // "" for the newest session that touched the file, of this project if one did
 	Agent   string // "" for every agent
 }
@@ -44,16 +45,51 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 		read++
 		progress(int64(read), int64(len(own)+len(rest)))
 	}
-	v, err := fileIn(ctx, own, wanted, count)
-	if errors.Is(err, archive.ErrNotFound) && !errors.As(err, new(*UnknownError)) && len(rest) > 0 {
+	v, err := w.in(ctx, own, wanted, count)
+	if errors.Is(err, archive.ErrNotFound) && !errors.As(err, new(*UnknownError)) && !errors.As(err, new(*laterError)) && len(rest) > 0 {
 		wanted.Ask = !transcript.IsAbs(w.Path)
-		v, err = fileIn(ctx, rest, wanted, count)
+		v, err = w.in(ctx, rest, wanted, count)
 		if err == nil && wanted.Ask && transcript.IsAbs(v.Path) { // of another project: it is not what the path means here
 			err = fmt.Errorf("find file %s: %w in this project, but %s is in another one", w.Path, archive.ErrNotFound, v.Path)
 			return nil, l.Missing(words.Hint(err, "ccd restore --file %s%s", words.Shell(v.Path), w.at()))
 		}
 	}
 	return v, l.Missing(w.hint(err))
+}
+
+// in finds the file in some families. If they had it only after the wanted time, it fails with *laterError, unless that will do.
+func (w WantedFile) in(ctx context.Context, families [][]Reading, s sought, progress func()) (*Version, error) {
+	v, err := fileIn(ctx, families, s, progress)
+	if s.At.IsZero() || !errors.Is(err, archive.ErrNotFound) || knownBefore(err) {
+		return v, err
+	}
+	s.At, s.From = time.Time{}, s.At
+	first, e := fileIn(ctx, families, s, func() {})
+	switch {
+	case e != nil:
+		return v, err
+	case w.Later:
+		return first, nil
+	}
+	return nil, &laterError{err, first}
+}
+
+// laterError reports that a file was not seen by the wanted time, but later.
+type laterError struct {
+	err   error
+	first *Version
+}
+
+// Error returns the message in one line.
+func (e *laterError) Error() string { return fmt.Sprintf("%v; it was first seen later, %s", e.err, e.first) }
+
+// Unwrap returns why it was not found by then.
+func (e *laterError) Unwrap() error { return e.err }
+
+// knownBefore reports whether the content of the file was known at an earlier time.
+func knownBefore(err error) bool {
+	var unknown *UnknownError
+	return errors.As(err, &unknown) && !unknown.Last.IsZero()
 }
 
 // at is the flag for the wanted time, "" for none.
@@ -68,7 +104,10 @@ func (w WantedFile) at() string {
 func (w WantedFile) hint(err error) error {
 	var unknown *UnknownError
 	var several *AmbiguousError
+	var later *laterError
 	switch {
+	case errors.As(err, &later):
+		return words.Hint(err, "ccd restore --file %s%s --or-later %s", words.Shell(later.first.Path), w.at(), words.Argument(later.first.Session))
 	case errors.As(err, &unknown) && !unknown.Last.IsZero():
 		return words.Hint(err, "ccd restore --file %s --at %s %s", words.Shell(unknown.Path), unknown.Last.UTC().Format(time.RFC3339Nano), words.Argument(unknown.Session))
 	case errors.As(err, &several) && len(several.Sessions) == 0:
@@ -112,9 +151,14 @@ func (l *Library) family(e *Entry) (all []Reading) {
 	return all
 }
 
+// String says how a file is, and since which record.
+func (v *Version) String() string {
+	return fmt.Sprintf("%s in %s#%d%s", v.How, v.Session, v.Record, at(v.Time))
+}
+
 // Notes tell what the text alone does not, a line each: where it is from, and what may have happened to it since.
 func (v *Version) Notes() []string {
-	all := []string{fmt.Sprintf("%s as %s in %s#%d%s", mark.Inline(v.Path, 400), v.How, v.Session, v.Record, at(v.Time))}
+	all := []string{mark.Inline(v.Path, 400) + " as " + v.String()}
 	if e := v.Gone; e != nil {
 		all = append(all, fmt.Sprintf("it was %s in %s#%d%s", mark.Inline(e.What, 400), e.Session, e.Record, at(e.Time)))
 	}

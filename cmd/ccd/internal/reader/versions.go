@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +23,7 @@ type sought struct {
 	Path string    // absolute, relative, or the last elements of a path
 	Dir  string    // absolute; a relative Path is resolved against it first, then against the session's working directory
 	At   time.Time // ignore later records; zero for none
-	Next time.Time // the file as the first change after it found the file; zero for the file after its last change
+	From time.Time // the file as it was first seen after it; zero for the file after its last change
 	Ask  bool      // fail with *AmbiguousError if the sessions of several directories touched such a path
 }
 
@@ -53,7 +52,7 @@ type Version struct {
 	Text       string     `json:"-"`
 }
 
-// Found is how a file is that the first change after the wanted time found so.
+// Found is how a file is that a change found so.
 const Found = "found by an edit"
 
 // How names what a change does to a file.
@@ -100,26 +99,12 @@ func (e *UnknownError) Error() string {
 // Unwrap returns archive.ErrNotFound.
 func (e *UnknownError) Unwrap() error { return archive.ErrNotFound }
 
-// fileIn returns the wanted file. Where no session had it by then, but one edited it later, it is as that edit found it.
-// It fails like fileOf. progress is called for each family.
-func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()) (*Version, error) {
-	v, err := fileOf(ctx, families, w, progress)
-	if errors.Is(err, archive.ErrNotFound) && !w.At.IsZero() {
-		later := w
-		later.At, later.Next = time.Time{}, w.At
-		if found, e := fileOf(ctx, families, later, func() {}); e == nil {
-			return found, nil
-		}
-	}
-	return v, err
-}
-
-// fileOf returns the wanted file from the first family (a session with its sub-agents) that touched exactly that path. If none
+// fileIn returns the wanted file from the first family (a session with its sub-agents) that touched exactly that path. If none
 // did, it takes the first family with that path below the session's directory, else the first with a path that ends with it;
 // with Ask, these must be one path.
 // It fails with archive.ErrNotFound, with *AmbiguousError if several paths of one family end with it, and with *UnknownError if part of
 // the content at that time is unknown. progress is called after each family.
-func fileOf(ctx context.Context, families [][]Reading, w sought, progress func()) (*Version, error) {
+func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()) (*Version, error) {
 	found := &touched{rank: rankNone}
 	var others []string // the paths that match as well as found's
 	for _, family := range families {
@@ -150,8 +135,8 @@ func fileOf(ctx context.Context, families [][]Reading, w sought, progress func()
 	if err != nil {
 		return nil, err
 	}
-	if !w.Next.IsZero() {
-		return one.before(w)
+	if !w.From.IsZero() {
+		return one.first(found.family[0].ID, w)
 	}
 	return one.newest(found.family[0].ID, w)
 }
@@ -165,24 +150,28 @@ func (one *trail) newest(session string, w sought) (*Version, error) {
 	return f.result(one.path, session, w)
 }
 
-// before returns the file as the first change after w.Next found it, from the client's own copy.
-func (one *trail) before(w sought) (*Version, error) {
+// first returns the file as it was first seen after w.From: by a call that read all of it, or by one that changed it, which found it
+// as the client's own copy has it. What was changed before that is not known.
+func (one *trail) first(session string, w sought) (*Version, error) {
 	f := &file{}
 	for _, c := range one.calls {
-		if c.Op == transcript.Read || !c.when.After(w.Next) {
+		if !c.when.After(w.From) {
 			continue
 		}
 		e := c.event()
-		e.change = c
+		if e.change = c; c.Op == transcript.Read {
+			e.read(f)
+		} else if f.touched = true; e.copyOf() {
+			e.now(f, e.copy.Before, Found)
+		}
 		if err := c.from.text.Err; err != nil {
 			return nil, err
 		}
-		if e.copyOf() && e.copy.Before.Known() {
-			e.now(f, e.copy.Before, Found)
+		if _, whole := f.content.Text(); whole || c.Op != transcript.Read {
+			break
 		}
-		break
 	}
-	return f.result(one.path, "", w)
+	return f.result(one.path, session, w)
 }
 
 // Change is a file after one call that read or changed it. Text is "" and Known false if its content is not wholly known.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
@@ -185,16 +186,32 @@ func TestFileAt(t *testing.T) {
 	}
 }
 
-// The client's copy of an edited file tells what it was before any session had it.
-func TestFileBeforeItsFirstEdit(t *testing.T) {
+// A file that was not seen by the wanted time is what the first call after it read or found, if that will do.
+func TestFileSeenLater(t *testing.T) {
 	const a = "/src/ink/a.go"
-	first := newStory().read(a, 1, 1, "four").
-		do("Edit", map[string]any{"file_path": a, "old_string": "five", "new_string": "5"}, "The file has been updated.", false, map[string]any{"filePath": a, "originalFile": "four\nfive\n"})
-	for _, at := range []string{"2026-02-03T04:01:00Z", "2026-02-03T04:02:30Z"} { // before all, and where a part had been read
-		when, err := time.Parse(time.RFC3339, at)
+	copied := map[string]any{"filePath": a, "originalFile": "four\nfive\n"}
+	edited := newStory().read(a, 1, 1, "four").do("Edit", map[string]any{"file_path": a, "old_string": "five", "new_string": "5"}, "ok", false, copied)
+	for _, c := range []struct {
+		s        *story
+		at, want string
+	}{
+		{edited, "04:01", a + ` found by an edit #4 "four\nfive\n"`},
+		{edited, "04:02", a + ` found by an edit #4 "four\nfive\n"`}, // a part had been read
+		{newStory().read(a, 1, 0, "four", ""), "04:01", a + ` read #2 "four\n"`},
+		{newStory().write(a, "one\n").read(a, 1, 0, "one", ""), "04:01", "find file " + a + ": not found: no archived session touched it by 2026-02-03T04:01Z"}, // who knows what it replaced
+		{newStory().read("/b", 1, 0, "x"), "04:01", "find file " + a + ": not found: no archived session touched it by 2026-02-03T04:01Z"},
+	} {
+		at, err := time.Parse("2006-01-02T15:04", "2026-02-03T"+c.at)
 		testkit.Must(t, err)
-		if got, want := first.file(t, sought{Path: a, Dir: "/src/ink", At: when}), a+` found by an edit #4 "four\nfive\n"`; got != want {
-			t.Errorf("%s:\n got %s\nwant %s", at, got, want)
+		shelf := newShelf(t)
+		one := shelf.put("S", transcript.Main, 1, c.s.b.String())
+		families := [][]Reading{{shelf.reading(one)}}
+		wanted := sought{Path: a, Dir: "/src/ink", At: at}
+		if got := told(WantedFile{Path: a, Later: true}.in(t.Context(), families, wanted, func() {})); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.at, got, c.want)
+		}
+		if _, err := (WantedFile{Path: a}).in(t.Context(), families, wanted, func() {}); !errors.Is(err, archive.ErrNotFound) {
+			t.Errorf("%s: found without being asked: %v", c.at, err)
 		}
 	}
 }

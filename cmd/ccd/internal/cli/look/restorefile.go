@@ -16,7 +16,7 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) er
 	}
 	rules := l.Agents.Redact
 	l.Agents = l.Agents.Exact()
-	want := reader.WantedFile{Path: f.file, At: f.at, Agent: f.agent}
+	want := reader.WantedFile{Path: f.file, At: f.at, Later: f.later, Agent: f.agent}
 	if len(args) == 1 {
 		e, err := a.Choose(ctx, l, args[0], f.agent)
 		if err != nil {
