@@ -3,9 +3,7 @@ package claude
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"path"
-	"sort"
 	"strconv"
 	"unicode"
 	"unicode/utf16"
@@ -132,26 +130,11 @@ func Project(cwd string) string {
 // place returns the path of a draft below the root, with slashes.
 func place(d *transcript.Draft, _ string) string { return path.Join(Project(d.Cwd), d.ID+".jsonl") }
 
-// native sets a thinking block's raw bytes to the whole content block that contains the item, because the client needs
-// its signature too.
-func native(r *transcript.Record, it *transcript.Item, b *transcript.Block) bool {
-	if it.Kind != transcript.Thinking {
+// native takes a thinking block whole, because the client needs its signature too.
+func native(_ *transcript.Record, it *transcript.Item, b *transcript.Block) bool {
+	if (transcript.Node{Raw: it.Block}).Field("type").Text() != "thinking" {
 		return false
 	}
-	from := sort.Search(len(r.Raw), func(i int) bool { return r.SpanOf(transcript.Node{Off: r.Span.Off + int64(i)}).Off >= it.Span.Off })
-	end := from + len(it.Raw)
-	// The object around it, and not all of the record: there may be thousands of blocks in one.
-	for try, start := 0, bytes.LastIndexByte(r.Raw[:from], '{'); start > 0 && try < mostBraces; try++ {
-		var block json.RawMessage
-		err := json.NewDecoder(bytes.NewReader(r.Raw[start:])).Decode(&block)
-		if err == nil && start+len(block) >= end && transcript.Valid(block) && (transcript.Node{Raw: block}).Field("type").Text() == "thinking" {
-			b.Raw = block
-			return true
-		}
-		start = bytes.LastIndexByte(r.Raw[:start], '{')
-	}
-	return false
+	b.Raw = bytes.Clone(it.Block)
+	return true
 }
-
-// mostBraces is how many braces are tried as the beginning of a block: there are none before its text, except in other members.
-const mostBraces = 16
