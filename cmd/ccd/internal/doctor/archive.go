@@ -21,6 +21,7 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/hook"
+	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
 	"ccd/internal/mark"
@@ -290,15 +291,11 @@ func (f *facts) purge(days float64, after string) Finding {
 
 // ClaudeKeeps returns after how many days Claude Code removes transcripts, and whether its settings file sets that.
 func ClaudeKeeps(e account.Env) (days float64, set bool, file string, err error) {
-	dir := e.Getenv("CLAUDE_CONFIG_DIR")
-	if dir == "" {
-		home, err := e.Home()
-		if err != nil {
-			return 0, false, "", err
-		}
-		dir = filepath.Join(home, ".claude")
+	home, err := e.Home()
+	if err != nil {
+		return 0, false, "", err
 	}
-	file = filepath.Join(dir, "settings.json")
+	file = filepath.Join(install.Connection("claude-code").Dir(e.Getenv, home), "settings.json")
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ClaudeDefault, false, file, nil

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/account"
 	"ccd/internal/testkit"
 )
 
@@ -24,7 +25,7 @@ func TestProgramInPath(t *testing.T) {
 	for path, want := range map[string]string{
 		one: "ok", one + ":" + two: "ok", two + ":" + one: "note", "": "note", t.TempDir(): "note",
 	} {
-		if f := programIn(path, own, "v1"); f.State != want {
+		if f := programIn(account.Env{Vars: []string{"PATH=" + path}}, own, "v1"); f.State != want {
 			t.Errorf("PATH %q: %+v", path, f)
 		}
 	}

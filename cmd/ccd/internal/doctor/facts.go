@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,26 +128,15 @@ func isTranscript(ctx context.Context, p *account.Place, path string) bool {
 // beginning returns the first bytes of a file, of a packed one unpacked; nil if it cannot be read.
 func beginning(ctx context.Context, path string) []byte {
 	const enough = 16 << 10
-	if _, packed := transcript.Unpacked(path); packed {
-		s := transcript.Session{Path: path, Packed: true}
-		for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
-			if err != nil {
-				return nil
-			}
-			return bytes.Clone(seg.Data[:min(len(seg.Data), enough)])
+	s := transcript.Session{Path: path}
+	_, s.Packed = transcript.Unpacked(path)
+	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
+		if err != nil {
+			return nil
 		}
-		return nil
+		return bytes.Clone(seg.Data[:min(len(seg.Data), enough)])
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	head, err := io.ReadAll(io.LimitReader(file, enough))
-	if err != nil {
-		return nil
-	}
-	return head
+	return nil
 }
 
 // readArchive reads the archive's size and its sessions.

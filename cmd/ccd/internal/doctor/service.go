@@ -3,12 +3,11 @@ package doctor
 import (
 	"context"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
+	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/install"
 )
@@ -84,23 +83,20 @@ func checkProgram(_ context.Context, f *facts) []Finding {
 	if err != nil {
 		return []Finding{note("program", "", "%v", err)}
 	}
-	return []Finding{programIn(f.Env.Getenv("PATH"), own, f.Version)}
+	return []Finding{programIn(f.Env, own, f.Version)}
 }
 
-func programIn(path, own, version string) Finding {
+func programIn(env account.Env, own, version string) Finding {
 	const check = "program"
-	this, err := os.Stat(own)
-	for _, dir := range filepath.SplitList(path) {
-		found, lerr := exec.LookPath(filepath.Join(dir, "ccd"))
-		if lerr != nil || !filepath.IsAbs(found) {
-			continue
-		}
-		if there, serr := os.Stat(found); err != nil || serr != nil || !os.SameFile(this, there) {
-			return note(check, "remove one of them, or change $PATH", "this program is %s, but $PATH finds %s first", own, found)
-		}
-		return ok(check, "%s, %s", found, Named(version))
+	found, err := env.LookPath("ccd")
+	if err != nil {
+		return note(check, "move it to a directory in $PATH", "%s is not in $PATH: agents cannot run `ccd agent restore`", own)
 	}
-	return note(check, "move it to a directory in $PATH", "%s is not in $PATH: agents cannot run `ccd agent restore`", own)
+	this, err := os.Stat(own)
+	if there, serr := os.Stat(found); err != nil || serr != nil || !os.SameFile(this, there) {
+		return note(check, "remove one of them, or change $PATH", "this program is %s, but $PATH finds %s first", own, found)
+	}
+	return ok(check, "%s, %s", found, Named(version))
 }
 
 // checkAgents checks that the programs named in the agents' settings exist.
