@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/compactor/lexicon"
 	"ccd/compactor/limits"
 	"ccd/internal/mark"
@@ -126,7 +127,7 @@ func isString(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '"' }
 func spilled(path string, s transcript.Session) ([]byte, error) {
 	own := filepath.Join(strings.TrimSuffix(s.Path, ".jsonl"), "tool-results")
 	dir := filepath.Dir(filepath.Clean(path))
-	if dir != own && real(dir) != real(own) {
+	if dir != own && disk.Real(dir) != disk.Real(own) {
 		return nil, errors.New("read spilled output: not in the session's directory")
 	}
 	info, err := os.Lstat(path)
@@ -176,10 +177,7 @@ func errorLines(id mark.ID, rest string, skipped int) string {
 			more++
 			continue
 		}
-		if short := lexicon.Head(line, errorLine); len(short) < len(line) {
-			line = short + " …"
-		}
-		line = fmt.Sprintf("%d: %s\n", n+skipped, inert(line))
+		line = fmt.Sprintf("%d: %s\n", n+skipped, inert(clipped(line, errorLine)))
 		if room -= utf8.RuneCountInString(line); room < 0 {
 			more++
 			continue

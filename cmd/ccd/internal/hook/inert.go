@@ -27,21 +27,15 @@ func inline(text string, n int) string { return tagless(mark.Inline(text, n)) }
 // inert escapes an output so that nothing in it can pass for one of ccd's markers and no character is invisible. It escapes
 // what package mark escapes except backslashes, because outputs are full of them and the original is in the archive.
 func inert(s string) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case r == '\n', r == '\t', r >= ' ' && r < 0x7f:
-			b.WriteByte(byte(r))
-		case r == '\r' && (i+1 == len(s) || s[i+1] == '\n'): // the end of a line
-			b.WriteByte('\r')
-		case r == '\r':
-			b.WriteString(`\x0d`)
-		default:
-			b.WriteString(mark.Inline(string(r), 0))
-		}
+	return strings.ReplaceAll(mark.Visible(strings.ToValidUTF8(s, "\ufffd")), "[ccd", `[\ccd`)
+}
+
+// clipped returns the first n chars of a text, with a sign that more follows.
+func clipped(text string, n int) string {
+	if short := lexicon.Head(text, n); len(short) < len(text) {
+		return short + " …"
 	}
-	return strings.ReplaceAll(b.String(), "[ccd", `[\ccd`)
+	return text
 }
 
 // inertHead returns the longest beginning of a text that is at most n characters once escaped, and its escaped form.

@@ -287,13 +287,6 @@ func (c *compaction) tooShort(after int) (reply, error) {
 	return reply{Skip: fmt.Sprintf("ccd would keep %d of %d characters: there is little to leave out yet", after, c.before)}, nil
 }
 
-func clipped(text string, n int) string {
-	if r := []rune(text); len(r) > n {
-		return string(r[:n]) + " …"
-	}
-	return text
-}
-
 // focusOf returns the words of what was typed after /compact that can be looked for. Short Latin words are in every text.
 func focusOf(text string) (words []string) {
 	all := strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune(",;:!?()\"'`。，、", r) })

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/compactor/sidecar"
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
@@ -64,7 +65,7 @@ func Session(agents registry.Table, roots map[string][]string, agent, path strin
 		for _, root := range roots[f.Agent] {
 			s, ok := agents.Find(f.Agent, root, path)
 			if !ok {
-				s, ok = agents.Find(f.Agent, real(root), filepath.Join(real(filepath.Dir(path)), filepath.Base(path)))
+				s, ok = agents.Find(f.Agent, disk.Real(root), filepath.Join(disk.Real(filepath.Dir(path)), filepath.Base(path)))
 			}
 			if ok && s.Class != transcript.Attachment {
 				return s, true
@@ -72,14 +73,6 @@ func Session(agents registry.Table, roots map[string][]string, agent, path strin
 		}
 	}
 	return transcript.Session{}, false
-}
-
-// real resolves the symbolic links of a path. It returns a path that does not exist as it is.
-func real(path string) string {
-	if p, err := filepath.EvalSymlinks(path); err == nil {
-		return p
-	}
-	return path
 }
 
 // companion opens the companion of a session, also where it is kept after its transcript was removed.
