@@ -14,7 +14,6 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"ccd/internal/agent/generic"
 	"ccd/internal/agent/registry"
 	"ccd/internal/lazy"
 )
@@ -98,23 +97,12 @@ func (c *Config) wrongEntries(all *faults) {
 		key := []string{"agents", "formats", name}
 		all.add(must(userName().MatchString(name) && !slices.Contains(append(agents, "messages", "all"), name),
 			"the name must be lower-case letters, digits and hyphens, and not the name of another agent"), key...)
-		all.add(lacking(f), key...)
+		all.add(must(len(f.Roots) > 0, "roots is missing"), key...)
+		all.add(must(len(f.Role) > 0, "role is missing"), key...)
+		all.add(must(len(f.Content) > 0, "content is missing"), key...)
 		all.add(c.directories(f.Roots), append(key, "roots")...)
 		all.add(glob(f.Glob), append(key, "glob")...)
 	}
-}
-
-// lacking returns the error for an agent without a key that it needs.
-func lacking(f generic.Agent) error {
-	for _, need := range []struct {
-		key   string
-		paths []string
-	}{{"roots", f.Roots}, {"role", f.Role}, {"content", f.Content}} {
-		if len(need.paths) == 0 {
-			return fmt.Errorf("%s is missing", need.key)
-		}
-	}
-	return nil
 }
 
 var userName = lazy.Regexp(`^[a-z0-9][a-z0-9-]{0,39}$`)

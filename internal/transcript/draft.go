@@ -155,8 +155,6 @@ func ShellTool(name string) func(command, dir string) (tool string, input []byte
 	}
 }
 
-func number(n int) string { return strconv.Itoa(n) }
-
 // CleanJSON returns a copy of a JSON value that any API accepts, on one line: invalid UTF-8 and lone surrogates become
 // U+FFFD. A value that is not JSON becomes a string.
 func CleanJSON(raw []byte) []byte {
@@ -178,7 +176,7 @@ func CleanJSON(raw []byte) []byte {
 
 // DerivedUUID returns the UUID of a draft's record n: the same for the same session.
 func (d *Draft) DerivedUUID(n int) string {
-	sum := sha256.Sum256([]byte(d.ID + "/" + number(n)))
+	sum := sha256.Sum256([]byte(d.ID + "/" + strconv.Itoa(n)))
 	sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }

@@ -89,15 +89,8 @@ func explainObject(o *Outcome, text []byte) bool {
 	if !bytes.HasPrefix(text, []byte(`{"output":"`)) || !Valid(text) {
 		return false
 	}
-	var output, meta Node
-	for key, v := range (Node{Raw: text}).Members() {
-		switch string(key) {
-		case "output":
-			output = v
-		case "metadata":
-			meta = v
-		}
-	}
+	n := Node{Raw: text}
+	output, meta := n.Field("output"), n.Field("metadata")
 	if !output.Is('"') || !meta.Is('{') {
 		return false
 	}

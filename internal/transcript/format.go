@@ -164,12 +164,8 @@ func Stem(rel string) (stem string, ok bool) {
 func parseMessage(d *Decoder, r *Record, value Node) {
 	m := d.Object(value)
 	role, content, calls := m.Field("role"), m.Field("content"), m.Field("tool_calls")
-	id := m.Field("id")
-	if !id.Has() {
-		id = m.Field("uuid")
-	}
 	r.Type = role.Text()
-	r.UUID = id.Text()
+	r.UUID = m.First("id", "uuid").Text()
 	r.Time = ParseTime(m.Field("timestamp"))
 	r.Model = Reuse(&d.Last.Model, m.Field("model"))
 	r.Unknown = r.Unknown || len(content.Raw) == 0 && len(calls.Raw) == 0

@@ -375,10 +375,7 @@ func CutElement(text, tag string) (inside, rest string, ok bool) {
 
 // BetweenTexts returns the text between the first from and the next to, "" if either is missing.
 func BetweenTexts(text, from, to string) string {
-	_, rest, ok := strings.Cut(text, from)
-	if !ok {
-		return ""
-	}
+	_, rest, _ := strings.Cut(text, from)
 	inside, _, ok := strings.Cut(rest, to)
 	if !ok {
 		return ""

@@ -159,15 +159,15 @@ func (m Medium) String() string {
 	if m.Pages == 1 {
 		name += ", 1 page"
 	} else if m.Pages > 1 {
-		name += ", " + number(m.Pages) + " pages"
+		name += ", " + strconv.Itoa(m.Pages) + " pages"
 	}
 	switch {
 	case m.Bytes == 0:
 		return name
 	case m.Bytes < 10_000:
-		return name + ", " + number(m.Bytes) + " bytes"
+		return name + ", " + strconv.Itoa(m.Bytes) + " bytes"
 	}
-	return name + ", " + number((m.Bytes+500)/1000) + " KB"
+	return name + ", " + strconv.Itoa((m.Bytes+500)/1000) + " KB"
 }
 
 // Chars returns the number of Unicode characters of Original(Text, raw) without building it. An invalid byte counts as
@@ -232,12 +232,8 @@ func stringChars(raw []byte) int {
 		if i < 0 {
 			return count + utf8.RuneCount(body)
 		}
-		count += utf8.RuneCount(body[:i]) + 1
-		if body[i+1] != 'u' {
-			body = body[i+2:]
-			continue
-		}
 		_, size := escaped(body[i:])
+		count += utf8.RuneCount(body[:i]) + 1
 		body = body[i+size:]
 	}
 }
@@ -270,24 +266,12 @@ func unquote(to, raw []byte) []byte {
 // escaped returns the character of an escape sequence and its length in bytes. A surrogate pair is one character, a
 // lone surrogate is returned as it is.
 func escaped(b []byte) (rune, int) {
-	switch b[1] {
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
-	case 'u':
-	default:
-		return rune(b[1]), 2
-	}
 	r, ok := unit(b)
 	if !ok {
-		return 'u', 2
+		if i := strings.IndexByte("bfnrt", b[1]); i >= 0 {
+			return rune("\b\f\n\r\t"[i]), 2
+		}
+		return rune(b[1]), 2
 	}
 	if second, ok := unit(b[6:]); ok {
 		if pair := utf16.DecodeRune(r, second); pair != utf8.RuneError {

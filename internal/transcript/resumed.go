@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"ccd/internal/mark"
@@ -33,7 +34,7 @@ func (r Resumed) JSON(records int) string {
 	if r.Made != "" {
 		made = `,"made":` + QuoteText(r.Made)
 	}
-	return `"ccd":{"resumed":` + QuoteText(r.ID) + `,"records":` + number(records) + `,"covers":` + number(r.Covers) + made + `}`
+	return `"ccd":{"resumed":` + QuoteText(r.ID) + `,"records":` + strconv.Itoa(records) + `,"covers":` + strconv.Itoa(r.Covers) + made + `}`
 }
 
 // A copy's first message replaces everything that the copy does not contain word for word. It starts with the copy's
