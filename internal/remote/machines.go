@@ -10,9 +10,6 @@ import (
 	"ccd/internal/remote/pulled"
 )
 
-// IsMachine reports whether a text can be a machine's name.
-func IsMachine(name string) bool { return machineName().MatchString(name) }
-
 // removePulled removes a machine's pulled archive.
 func removePulled(dir, machine string) error {
 	files, err := archive.Files(pulled.Archive(dir, machine))

@@ -53,7 +53,7 @@ func (r *Reader) Names(ctx context.Context) (names, missing []string, err error)
 		if err != nil {
 			return nil, nil, fmt.Errorf("list machines: %w", err)
 		}
-		if name := strings.TrimPrefix(o.Name, headsPrefix); IsMachine(name) {
+		if name := strings.TrimPrefix(o.Name, headsPrefix); machineName().MatchString(name) {
 			names = append(names, name)
 			r.tags[name] = o.Tag
 		}

@@ -201,7 +201,7 @@ func (s *shell) command(c *simple) {
 	case "exit", "return", "exec", "eval", "trap", "alias", "unalias", "shopt", "break", "continue", "builtin", "function", "enable":
 		s.unknown = true
 	case "rm":
-		s.rm(args)
+		s.rm(args, "frRvd")
 	case "mv":
 		s.mv(args, Rename)
 	case "cp":
@@ -305,9 +305,9 @@ func (s *shell) operands(args []word, letters string) []word {
 	return files
 }
 
-func (s *shell) rm(args []word) {
+func (s *shell) rm(args []word, letters string) {
 	tree := hasOption(args, "rR", "--recursive")
-	for _, w := range s.operands(args, "frRvd") {
+	for _, w := range s.operands(args, letters) {
 		s.add(shellChange{FileChange: FileChange{Op: Delete, Tree: tree}}, w)
 	}
 }
@@ -378,9 +378,7 @@ func (s *shell) git(args []word) {
 		s.mv(args, Rename)
 	case "rm":
 		if !hasOption(args, "", "--cached") {
-			for _, w := range s.operands(args, "frq") {
-				s.add(shellChange{FileChange: FileChange{Op: Delete, Tree: hasOption(args, "r", "--recursive")}}, w)
-			}
+			s.rm(args, "frq")
 		}
 	case "checkout":
 		s.checkout(args)
@@ -503,25 +501,27 @@ func (s *shell) redirects(c *simple) {
 		if (r.op != ">" && r.op != ">>") || r.fd > 2 || strings.HasPrefix(r.target.text, "/dev/") {
 			continue
 		}
-		ch := shellChange{FileChange: FileChange{Op: Write}, more: r.op == ">>"}
-		if ch.more {
-			ch.Op = Edit
-		}
+		var ch shellChange
 		if r.fd == 1 {
 			ch.text, ch.known = c.prints()
 		}
-		s.add(ch, r.target)
+		s.writes(ch, r.op == ">>", r.target)
 	}
 	if name, args := c.name(); name == "tee" {
+		var ch shellChange
+		ch.text, ch.known = c.document()
 		for _, w := range plainArgs(args, "a") {
-			ch := shellChange{FileChange: FileChange{Op: Write}, more: hasOption(args, "a", "--append")}
-			if ch.more {
-				ch.Op = Edit
-			}
-			ch.text, ch.known = c.document()
-			s.add(ch, w)
+			s.writes(ch, hasOption(args, "a", "--append"), w)
 		}
 	}
+}
+
+// writes records that the output goes to a file, or to its end.
+func (s *shell) writes(ch shellChange, more bool, name word) {
+	if ch.Op, ch.more = Write, more; more {
+		ch.Op = Edit
+	}
+	s.add(ch, name)
 }
 
 // prints returns what a command prints, if the command contains it literally.

@@ -46,12 +46,9 @@ func Usable(path, home string) error {
 }
 
 // short reports whether a file at path is short-lived: in a temporary directory, or a build of `go run`.
-func short(path string) bool { return inTemp(path) || disk.FromGoRun(path) }
-
-// inTemp reports whether a path is in a temporary directory.
-func inTemp(path string) bool {
+func short(path string) bool {
 	in := func(dir string) bool { return disk.Within(path, dir) }
-	return in(os.TempDir()) || os.PathSeparator == '/' && (in("/tmp") || in("/var/tmp") || in("/dev/shm"))
+	return disk.FromGoRun(path) || in(os.TempDir()) || os.PathSeparator == '/' && (in("/tmp") || in("/var/tmp") || in("/dev/shm"))
 }
 
 // shellWord is a word as transcript.ShellWord writes it, and what separates it from the next.
