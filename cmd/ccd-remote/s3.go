@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,18 +50,8 @@ func openBucket(s pulled.Settings, p patience) (*bucket, error) {
 	if err := s3utils.CheckValidBucketName(u.Host); err != nil {
 		return nil, usagef("open remote: %s: %w", s.URL, err)
 	}
-	endpoint := s.Endpoint
-	for _, key := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"} {
-		if endpoint == "" {
-			endpoint = os.Getenv(key)
-		}
-	}
-	region := s.Region
-	for _, key := range []string{"AWS_REGION", "AWS_DEFAULT_REGION"} {
-		if region == "" {
-			region = os.Getenv(key)
-		}
-	}
+	endpoint := cmp.Or(s.Endpoint, os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"))
+	region := cmp.Or(s.Region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
 	transport, err := minio.DefaultTransport(!strings.HasPrefix(endpoint, "http://"))
 	if err != nil {
 		return nil, fmt.Errorf("open remote: %w", err)
@@ -75,9 +66,7 @@ func openBucket(s pulled.Settings, p patience) (*bucket, error) {
 			return nil, usagef("open remote: endpoint %q is no http(s)://HOST[:PORT]", endpoint)
 		}
 		host, o.Secure, o.BucketLookup = e.Host, e.Scheme == "https", minio.BucketLookupPath
-		if o.Region == "" {
-			o.Region = "us-east-1" // what servers other than Amazon's expect; asking would be one more request
-		}
+		o.Region = cmp.Or(region, "us-east-1") // what servers other than Amazon's expect; asking would be one more request
 	} else {
 		providers = append(providers, &credentials.IAM{Client: &http.Client{Transport: transport, Timeout: 5 * time.Second}})
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,10 +114,7 @@ func (a *app) remove(context.Context, []string) error {
 
 // identities returns the reader's keys: of --identity, else of this account.
 func (a *app) identities() ([]age.Identity, error) {
-	file := a.Identity
-	if file == "" {
-		file = a.path(identityFile)
-	}
+	file := cmp.Or(a.Identity, a.path(identityFile))
 	b, err := ownfile.Read(file, mostFile)
 	if err != nil {
 		return nil, words.Hint(fmt.Errorf("read identity: %w", err), "ccd remote pull --identity FILE, with the file that ccd remote keys wrote on a reader's machine")

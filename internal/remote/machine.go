@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -106,9 +107,7 @@ func OpenMachine(o Options) (*Machine, error) {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}
 	}
-	if o.Limit == 0 {
-		o.Limit = fullPack
-	}
+	o.Limit = cmp.Or(o.Limit, fullPack)
 	file := filepath.Join(o.Dir, "machine.db")
 	c, err := newCoder(o.Recipients, nil)
 	if err != nil {

@@ -141,12 +141,7 @@ func (d *Decoder) addValue(r *Record, value Node) {
 	if first.APIError = first.APIError || r.APIError; first.Stand[0] == 0 {
 		first.Stand = r.Stand
 	}
-	if first.Usage == nil {
-		first.Usage = r.Usage
-	}
-	if first.Boundary == nil {
-		first.Boundary = r.Boundary
-	}
+	first.Usage, first.Boundary = cmp.Or(first.Usage, r.Usage), cmp.Or(first.Boundary, r.Boundary)
 	*r = first
 }
 

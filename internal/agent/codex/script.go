@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -485,9 +486,7 @@ func (w *wrappers) commandEnded(r *transcript.Record, what transcript.Node) {
 	one.seen = true
 	one.told.Ended = true
 	one.told.Piped = one.told.Piped || strings.Contains(command, "|")
-	if one.told.Exit == 0 {
-		one.told.Exit = exit
-	}
+	one.told.Exit = cmp.Or(one.told.Exit, exit)
 	if one.opaque && !known {
 		inner(r, what, "exec_command", &transcript.Told{Ended: true, Exit: exit}, what.Field("aggregated_output"))
 	}

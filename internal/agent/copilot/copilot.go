@@ -2,6 +2,7 @@
 package copilot
 
 import (
+	"cmp"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -108,11 +109,7 @@ func parse(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	case "tool.execution_complete":
 		result(d, r, data, side)
 	case "system.message":
-		role := data.Field("role").Text()
-		if role == "" {
-			role = "system"
-		}
-		d.Content(r, data.Field("content"), transcript.Voice{Role: role, Side: side})
+		d.Content(r, data.Field("content"), transcript.Voice{Role: cmp.Or(data.Field("role").Text(), "system"), Side: side})
 	case "system.notification":
 		r.Agent = data.Field("kind").Field("agentId").Text()
 		d.Content(r, data.Field("content"), transcript.Voice{Role: "user", Side: side})

@@ -166,9 +166,7 @@ func (m *message) say(d *transcript.Decoder, r *transcript.Record, v transcript.
 
 func (m *message) result(d *transcript.Decoder, r *transcript.Record) {
 	item := transcript.Item{Kind: transcript.Result, Call: m.Field("toolCallId").Text(), Tool: m.Field("toolName").Text(), Failed: m.Field("isError").IsTrue()}
-	if item.Tool == "" {
-		item.Tool = d.ToolOf(item.Call)
-	}
+	item.Tool = cmp.Or(item.Tool, d.ToolOf(item.Call))
 	r.Unknown = r.Unknown || len(m.content.Raw) == 0
 	item.Told = told(m.Field("details"))
 	item.Failed = item.Failed || item.Told != nil && item.Told.Exit != 0

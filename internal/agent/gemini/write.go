@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -98,9 +99,7 @@ func place(d *transcript.Draft, root string) string {
 		}
 	}
 	slug := strings.Trim(notInName.ReplaceAllString(strings.ToLower(path.Base(filepath.ToSlash(d.Cwd))), "-"), "-")
-	if slug == "" {
-		slug = "project"
-	}
+	slug = cmp.Or(slug, "project")
 	dir := slug
 	for n := 1; owner(dir) != ""; n++ {
 		dir = fmt.Sprintf("%s-%d", slug, n)

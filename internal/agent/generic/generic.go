@@ -3,6 +3,7 @@
 package generic
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -64,10 +65,7 @@ func (p *Paths) UnmarshalTOML(value any) error {
 
 // Row returns the format of the agent with this name.
 func Row(name string, a Agent) transcript.Format {
-	roots, glob := a.Roots, a.Glob
-	if glob == "" {
-		glob = "*.jsonl"
-	}
+	roots, glob := a.Roots, cmp.Or(a.Glob, "*.jsonl")
 	a.Roots, a.Glob = nil, "" // these do not change how a record decodes, and so not the hash
 	data, _ := json.Marshal(a)
 	sum := sha256.Sum256(data)
@@ -192,12 +190,9 @@ func (a *Agent) items(d *transcript.Decoder, rec *transcript.Record, n, parts tr
 		d.Call(rec, transcript.Item{Call: call, Tool: tool, Message: v.Message}, arguments, n)
 	}
 	if result.Has() {
-		if tool == "" {
-			tool = d.ToolOf(call)
-		}
 		failed := a.Failed.in(n)
 		rec.AddFirst(transcript.Item{
-			Kind: transcript.Result, Call: call, Tool: tool, Message: v.Message, Failed: failed.IsTrue() || failed.Integer() != 0,
+			Kind: transcript.Result, Call: call, Tool: cmp.Or(tool, d.ToolOf(call)), Message: v.Message, Failed: failed.IsTrue() || failed.Integer() != 0,
 		}, result, n)
 	}
 	return content.Has() || called || result.Has()

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/daemon"
 	"ccd/internal/words"
 	"ccd/packaging"
@@ -109,14 +110,7 @@ func (e Env) Executable() (string, error) {
 	if err != nil {
 		return exe, nil
 	}
-	if called, err = filepath.Abs(called); err != nil {
-		return exe, nil
-	}
-	x, err := os.Stat(called)
-	if err != nil {
-		return exe, nil
-	}
-	if y, err := os.Stat(exe); err != nil || !os.SameFile(x, y) {
+	if called, err = filepath.Abs(called); err != nil || !disk.Same(called, exe) {
 		return exe, nil
 	}
 	return called, nil

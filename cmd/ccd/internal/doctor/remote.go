@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"os/exec"
 	"path/filepath"
@@ -41,10 +42,7 @@ func (l Live) remote() (all []Finding) {
 	case err != nil:
 		all = append(all, wrong(check, "ccd remote push writes it again", "%v", err))
 	case p.Error != "":
-		fix := p.Hint
-		if fix == "" {
-			fix = "ccd remote push shows whether it still fails"
-		}
+		fix := cmp.Or(p.Hint, "ccd remote push shows whether it still fails")
 		last := "the first push"
 		if !p.Pushed.IsZero() {
 			last = "last push " + words.Short(age) + " ago; the one " + words.Age(p.Tried) + " ago"

@@ -2,12 +2,12 @@ package doctor
 
 import (
 	"context"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 
 	"ccd/cmd/ccd/internal/account"
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/install"
 )
@@ -92,8 +92,7 @@ func programIn(env account.Env, own, version string) Finding {
 	if err != nil {
 		return note(check, "move it to a directory in $PATH", "%s is not in $PATH: agents cannot run `ccd agent restore`", own)
 	}
-	this, err := os.Stat(own)
-	if there, serr := os.Stat(found); err != nil || serr != nil || !os.SameFile(this, there) {
+	if !disk.Same(own, found) {
 		return note(check, "remove one of them, or change $PATH", "this program is %s, but $PATH finds %s first", own, found)
 	}
 	return ok(check, "%s, %s", found, Named(version))

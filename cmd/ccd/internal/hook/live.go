@@ -177,10 +177,7 @@ func (c *compaction) reply(ctx context.Context) (reply, error) {
 // rooms returns the chars for the text and for the newest messages, as the options say: together at most their part of the chars of
 // the context.
 func (c *compaction) rooms(context int) (text, tail int) {
-	perToken, window := c.fold.PerToken(), c.fold.Status().Window
-	if window == 0 {
-		window = usualWindow
-	}
+	perToken, window := c.fold.PerToken(), cmp.Or(c.fold.Status().Window, usualWindow)
 	tenth := int(float64(window) * perToken / windowTenth)
 	given := func(s config.Size, of int) int { // numbers are for English: a text in denser scripts gets fewer chars
 		return int(float64(s.N)*min(1, perToken/charsAToken) + s.Part*float64(of))

@@ -114,14 +114,4 @@ func alive(path string) bool {
 	return err == nil && info.Mode().IsRegular() && (os.PathSeparator != '/' || info.Mode()&0o111 != 0)
 }
 
-// same reports whether two paths are the same file.
-func same(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
-}
-
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
