@@ -4,7 +4,8 @@ import (
 	_ "embed"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"ccd/internal/transcript"
 )
 
 //go:embed sandbox.conf.tmpl
@@ -37,7 +38,9 @@ func sandboxOf(o Options) ([]byte, error) {
 			seen = append(seen, real)
 		}
 	}
-	within := func(dir string) bool { return slices.ContainsFunc(seen, func(p string) bool { return below(p, dir) }) }
+	within := func(dir string) bool {
+		return slices.ContainsFunc(seen, func(p string) bool { return transcript.Inside(p, dir) })
+	}
 	var writes, hidden []string
 	for _, dir := range slices.Compact(slices.Sorted(slices.Values(o.Writes))) {
 		writes = append(writes, "-"+dir) // it may be created later: the daemon then says what to do
@@ -51,10 +54,4 @@ func sandboxOf(o Options) ([]byte, error) {
 	return fill(sandboxText, map[string]any{
 		"Writes": writes, "Hidden": hidden, "Tmp": !within("/tmp") && !within("/var/tmp"), "Run": !within("/run"), "Sockets": sockets(),
 	})
-}
-
-// below reports whether path is dir or inside it.
-func below(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

@@ -34,17 +34,14 @@ func (c *Client) After(tool string, input []byte, n int, before Content) Content
 
 // Arguments returns a call's input, decoded if it is in a string.
 func Arguments(input []byte) Node {
-	in := bytes.TrimSpace(input)
-	if !Valid(in) || len(in) == 0 {
+	n := Node{Raw: bytes.TrimSpace(input)}
+	if n.Is('"') && Valid(n.Raw) {
+		n.Raw = bytes.TrimSpace(unquote(nil, n.Raw))
+	}
+	if len(n.Raw) == 0 || !Valid(n.Raw) {
 		return Node{}
 	}
-	if in[0] == '"' {
-		in = bytes.TrimSpace(unquote(nil, in))
-		if !Valid(in) || len(in) == 0 {
-			return Node{}
-		}
-	}
-	return Node{Raw: in}
+	return n
 }
 
 // Patch returns the patch that a call applies, from its first line to its last if present; "" if there is none.

@@ -402,11 +402,7 @@ const maxWrappers = 64
 func called(d *transcript.Decoder, item *transcript.Item, input transcript.Node) {
 	switch {
 	case item.Tool == waitTool:
-		cell := input
-		if input.Is('"') {
-			cell = transcript.Arguments(input.Raw)
-		}
-		cell = cell.Field("cell_id")
+		cell := transcript.Arguments(input.Raw).Field("cell_id")
 		for _, one := range transcript.StateOf[wrappers](d).open {
 			if cell.Has() && one.cell == strings.Trim(string(cell.Raw), `"`) {
 				one.call = item.Call
