@@ -238,16 +238,17 @@ func NewReader(text string) *Reader {
 	return k
 }
 
-// leastQuote is how many bytes quote a text; mostMissing is the part of its words that what says the same may lack.
+// leastQuote is how many bytes quote a text; mostMissing is the part of its words that what says the same may lack, and of the sentences
+// of a message.
 const (
-	leastQuote  = 10
+	leastQuote  = 5
 	mostMissing = .2
 )
 
 // Says reports whether the text says what another one does: word for word, or a few sentences in a row have all its values and most
 // of its words.
 func (k *Reader) Says(other string) bool {
-	if plain := lexicon.Plain(other); len(plain) >= leastQuote && strings.Contains(k.plain, plain) {
+	if plain := lexicon.Plain(other); len(plain) >= leastQuote && lexicon.ContainsWhole(k.plain, plain) {
 		return true
 	}
 	t := k.words.of(other)
@@ -265,4 +266,38 @@ func (k *Reader) Says(other string) bool {
 		}
 		return missing(t.values) == 0 && float64(missing(t.words)) <= mostMissing*float64(len(t.words))
 	})
+}
+
+// SaysMessage reports whether the text says what a person's message does: all of it, or most of its sentences without what was
+// pasted into it.
+func (k *Reader) SaysMessage(message string) bool {
+	if k.Says(message) {
+		return true
+	}
+	message = lexicon.Unwrapped(message)
+	pasted := codeLines(strings.Split(message, "\n"))
+	all, said := 0, 0
+	for _, s := range prose(message, longQuoted) {
+		if pasted[s.from] || !inWords(s.text) {
+			continue
+		}
+		n := lexicon.Chars(s.text)
+		if all += n; k.Says(s.text) {
+			said += n
+		}
+	}
+	return said > 0 && float64(all-said) <= mostMissing*float64(all)
+}
+
+// inWords reports whether most of a line are words, as in what a person types: a line of a log has times, names and values.
+func inWords(line string) bool {
+	words, all := 0, 0
+	for field := range strings.FieldsSeq(line) {
+		word := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
+		other := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.ContainsRune("'’-", r) })
+		if all++; word != "" && other < 0 || strings.ContainsFunc(word, lexicon.IsWide) {
+			words++
+		}
+	}
+	return 4*words >= 3*all
 }

@@ -1,6 +1,10 @@
 package lexicon
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 var unmarked = strings.NewReplacer("*", "", "`", "", "\"", "", "\n> ", " ")
 
@@ -8,3 +12,24 @@ var unmarked = strings.NewReplacer("*", "", "`", "", "\"", "", "\n> ", " ")
 func Plain(text string) string {
 	return strings.Join(strings.Fields(unmarked.Replace(Lower(text))), " ")
 }
+
+// ContainsWhole reports whether a text contains another one that is no part of longer words or numbers in it.
+func ContainsWhole(text, other string) bool {
+	for at := 0; ; at++ {
+		i := strings.Index(text[at:], other)
+		if i < 0 {
+			return false
+		}
+		at += i
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(other):])
+		first, _ := utf8.DecodeRuneInString(other)
+		last, _ := utf8.DecodeLastRuneInString(other)
+		if !(joins(before) && joins(first)) && !(joins(last) && joins(after)) {
+			return true
+		}
+	}
+}
+
+// joins reports whether a character is joined with one beside it to a word: a letter or a digit of a script with spaces.
+func joins(r rune) bool { return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !IsWide(r) }

@@ -162,7 +162,7 @@ func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
 		}
 		one.fill(src)
 		l.Facts++
-		if b.Carries(one.ref) || own.Says(cmp.Or(one.key(), one.said)) {
+		if b.Carries(one.ref) || one.toldBy(own) {
 			l.Kept++
 			continue
 		}
@@ -354,6 +354,17 @@ func (f *Fact) fill(src *session.Source) {
 	if f.call != nil && !f.call.Result.Zero() {
 		f.Output = src.ID(f.call.Result)
 	}
+}
+
+// toldBy reports whether a text says the fact.
+func (f *Fact) toldBy(text *compactor.Reader) bool {
+	if key := f.key(); key != "" {
+		return text.Says(key)
+	}
+	if f.words.Zero() {
+		return text.Says(f.said)
+	}
+	return text.SaysMessage(f.said)
 }
 
 // key is what a text must have to tell a file or a commit, "" if the fact's words decide.

@@ -69,6 +69,25 @@ func TestEachClass(t *testing.T) {
 	}
 }
 
+// TestQuoted: a summary quotes a message also if the message is short, or if what was pasted into it is left out.
+func TestQuoted(t *testing.T) {
+	const paste = "2026-01-15 09:00:08 |DEBUG| wheel=3 speed=40 state=idle\n2026-01-15 09:00:09 |DEBUG| wheel=3 speed=0 state=stuck\n"
+	for message, kept := range map[string]bool{
+		"fix it up": true,
+		"The wheel stops again after each full turn:\n" + paste + "and this is a second one:\n" + paste: true,
+		"The wheel stops again after each full turn. Grease it with tallow, not with butter.":           false,
+		"up": false,
+	} {
+		l := &log{agent: "claude-code"}
+		l.human(message)
+		l.say("Yes.")
+		l.compact("The user wrote:\n- \"fix it up\"\n- \"The wheel stops again after each full turn: [log] and this is a second one: [log]\"")
+		if r := l.report(t, Choice{}); r.Kept != map[bool]int{true: 1}[kept] {
+			t.Errorf("%q: %d kept of %d", message, r.Kept, r.Facts)
+		}
+	}
+}
+
 // A summary that says nothing keeps nothing but what is preserved.
 func TestPreserved(t *testing.T) {
 	l := workday()
