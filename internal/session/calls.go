@@ -434,11 +434,12 @@ type Step struct {
 	*Call
 	Tokens int64         // about, converted from the characters of the result
 	Took   time.Duration // from the call to the result, 0 if it is not recorded
+	Gone   bool          // it was in the context before a compaction
 }
 
 // StepOf measures a call. A step in an inline sub-agent, or without a result, has no tokens.
 func (s *Session) StepOf(c *Call) Step {
-	step := Step{Call: c}
+	step := Step{Call: c, Gone: len(s.Bounds) > 0 && c.Result.Rec < s.Bounds[len(s.Bounds)-1].Rec}
 	if c.Result.Zero() {
 		return step
 	}
@@ -451,14 +452,19 @@ func (s *Session) StepOf(c *Call) Step {
 	return step
 }
 
-// Largest returns the n calls that added most to the context, the largest first.
+// Largest returns the n calls that added most to the context, the largest first, and those last that are in it no more.
 func (s *Session) Largest(n int) (all []Step) {
 	for _, c := range s.Calls {
 		if one := s.StepOf(c); one.Tokens > 0 {
 			all = append(all, one)
 		}
 	}
-	slices.SortStableFunc(all, func(x, y Step) int { return cmp.Compare(y.Tokens, x.Tokens) })
+	slices.SortStableFunc(all, func(x, y Step) int {
+		if x.Gone != y.Gone {
+			return map[bool]int{true: 1, false: -1}[x.Gone]
+		}
+		return cmp.Compare(y.Tokens, x.Tokens)
+	})
 	return all[:min(n, len(all))]
 }
 

@@ -81,7 +81,9 @@ type laterError struct {
 }
 
 // Error returns the message in one line.
-func (e *laterError) Error() string { return fmt.Sprintf("%v; it was first seen later, %s", e.err, e.first) }
+func (e *laterError) Error() string {
+	return fmt.Sprintf("%v; it was first seen later, %s", e.err, e.first)
+}
 
 // Unwrap returns why it was not found by then.
 func (e *laterError) Unwrap() error { return e.err }

@@ -135,6 +135,9 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		d.Compactions = slices.Clone(one.Compactions[max(0, len(one.Compactions)-mostMarks):])
 		d.MoreMarks = len(one.Compactions) - len(d.Compactions)
 		for _, s := range one.Largest(mostSteps) {
+			if s.Gone {
+				break
+			}
 			what := s.What()
 			if s.Op != transcript.Command && len(s.Files) > 0 {
 				what = words.Directory(what)

@@ -2,6 +2,7 @@ package look
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"ccd/cmd/ccd/internal/table"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/mark"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -26,6 +28,7 @@ type stepOutput struct {
 	What    string  `json:"what"`
 	Tokens  int64   `json:"about_tokens"`
 	Seconds float64 `json:"seconds"`
+	Gone    bool    `json:"gone"` // a compaction took it out of the context
 	ID      mark.ID `json:"id"`
 }
 
@@ -40,11 +43,12 @@ func (a *app) showSteps(ctx context.Context, l *reader.Library, e *reader.Entry)
 		most = mostSteps
 	}
 	for _, s := range index.Largest(most) {
-		rows = append(rows, stepOutput{s.Result.N(), s.Tool, s.What(), s.Tokens, s.Took.Seconds(), s.Result.Sum.ID()})
+		rows = append(rows, stepOutput{s.Result.N(), s.Tool, s.What(), s.Tokens, s.Took.Seconds(), s.Gone, s.Result.Sum.ID()})
 	}
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
+	a.Say("%s", inContext(e, index.Largest(math.MaxInt)))
 	return cli.PrintTable(a.App, rows, []table.Column[stepOutput]{
 		{Head: "RECORD", Text: func(s stepOutput) string { return "#" + strconv.Itoa(s.Record) }},
 		{Head: "TOKENS", Text: func(s stepOutput) string { return status.Size{Tokens: s.Tokens, About: true}.Short() }},
@@ -54,10 +58,31 @@ func (a *app) showSteps(ctx context.Context, l *reader.Library, e *reader.Entry)
 			}
 			return words.Short(time.Duration(s.Seconds * float64(time.Second)))
 		}},
+		{Head: "NOW", Text: func(s stepOutput) string { return map[bool]string{true: "gone"}[s.Gone] }},
 		{Head: "TOOL", Text: func(s stepOutput) string { return mark.Inline(s.Tool, 30) }},
 		{Head: "WHAT", Least: 20, Cut: table.CutMiddle, Text: func(s stepOutput) string { return within(e.Kept.Cwd, s.What) }, Piped: func(s stepOutput) string { return mark.Inline(s.What, 0) }},
 		{Head: "ID", Text: func(s stepOutput) string { return string(s.ID) }},
 	})
+}
+
+// inContext says how much of the context the results of calls are: what else is in it are the words of people and the agent.
+func inContext(e *reader.Entry, all []session.Step) string {
+	var in, n, gone int64
+	for _, s := range all {
+		if s.Gone {
+			gone++
+			continue
+		}
+		in, n = in+s.Tokens, n+1
+	}
+	text := words.Count(int(n), "result")
+	if size := status.SizeOf(e.Kept.Reported, e.Kept.About, e.Kept.Estimate, 0); size.Tokens > 0 {
+		text += fmt.Sprintf(", %s of the %s tokens in the context", status.Size{Tokens: in, About: true}.Short(), size.Short())
+	}
+	if gone > 0 {
+		text += fmt.Sprintf("; %d from before the last compaction", gone)
+	}
+	return text
 }
 
 // within is what a call does, a file as the session's directory names it.
