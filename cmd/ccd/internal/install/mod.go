@@ -30,7 +30,11 @@ type Mod struct {
 // does is what ccd does in a client with this mod, a line each.
 func (m Mod) does(c transcript.Connect) (all []string) {
 	if m.Compaction {
-		all = append(all, "compact in the agent's place, without a model; off: compaction = false below [live]")
+		from := ""
+		if c.Asks != "" {
+			from = ", from its version " + c.Asks + " on"
+		}
+		all = append(all, "compact in the agent's place, without a model"+from+"; off: compaction = false below [live]")
 	}
 	if m.Output > 0 && c.Outputs {
 		all = append(all, fmt.Sprintf("shorten outputs over %s characters for the model; off: large_output_tokens = 0 below [compaction]", humanize.Comma(int64(m.Output))))

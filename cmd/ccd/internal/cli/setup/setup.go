@@ -276,7 +276,9 @@ func (a *app) setupText(steps []*install.Step, f setupFlags, home string, files 
 	case !has(steps, install.Todo):
 		then, back = " has nothing to do:", ""
 	case f.undo:
-		back = "The archive and the configuration stay. `ccd setup --undo --dry-run` lists the files.\n"
+		if back = "The archive and the configuration stay.\n"; !files {
+			back = "The archive and the configuration stay. `ccd setup --undo --dry-run` lists the files.\n"
+		}
 	}
 	var rows [][]string
 	for _, s := range steps {
