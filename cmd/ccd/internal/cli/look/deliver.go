@@ -37,6 +37,8 @@ func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error)
 	refuse := words.Hint(fmt.Errorf("write %s: %w", file, fs.ErrExist), "use --force to overwrite it")
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		return fmt.Errorf("write %s: it is a directory", file)
+	} else if err == nil && !info.Mode().IsRegular() { // a device or a pipe, which nothing may replace
+		return writeInto(file, write)
 	}
 	if _, err := os.Lstat(file); err == nil && !force {
 		return refuse
@@ -45,8 +47,7 @@ func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error)
 	if err != nil {
 		return err
 	}
-	buffered := bufio.NewWriterSize(p, 256<<10)
-	if err := errors.Join(write(buffered), buffered.Flush()); err != nil {
+	if err := buffered(p, write); err != nil {
 		p.Discard()
 		return err
 	}
@@ -59,6 +60,20 @@ func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error)
 		return err
 	}
 	return nil
+}
+
+// writeInto writes to what exists.
+func writeInto(file string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(buffered(f, write), f.Close())
+}
+
+func buffered(w io.Writer, write func(io.Writer) error) error {
+	b := bufio.NewWriterSize(w, 256<<10)
+	return errors.Join(write(b), b.Flush())
 }
 
 // lastByte remembers the last byte written through it.

@@ -215,7 +215,7 @@ func (p planOutput) brief() string {
 			found = append(found, title)
 		}
 	}
-	line := "Waiting for the first session of your agents."
+	line := "Your agents have no session yet."
 	if len(found) > 0 {
 		line = fmt.Sprintf("Archiving the sessions of %s: %s, %s.", strings.Join(found, ", "), words.Count(p.Files, "file"), humanize.IBytes(uint64(p.Bytes)))
 	}
@@ -232,7 +232,10 @@ func (p planOutput) brief() string {
 
 // need says how much the archive will grow.
 func (p planOutput) need() string {
-	if p.New == 0 {
+	switch {
+	case p.New == 0 && p.Known == 0:
+		return "nothing to archive yet"
+	case p.New == 0:
 		return "up to date"
 	}
 	return fmt.Sprintf("will grow by about %s (%s to archive)", humanize.IBytes(uint64(p.Archive)), humanize.IBytes(uint64(p.New)))
