@@ -446,11 +446,13 @@ func (h *handover) turn() {
 		h.line("Your move: #%d has no answer yet.", end.n)
 	}
 	if words != nil && words != h.told {
-		name := "Your last words"
+		name, since := "Your last words", ""
 		if words.Ends && end == words {
 			name = "The human's move; your turn ended"
+		} else if h.events[len(h.events)-1] == words {
+			since = ", nothing after them"
 		}
-		h.line("%s (#%d): %s", name, words.n, h.wordsOf(words, 2*h.quote, ""))
+		h.line("%s (#%d%s): %s", name, words.n, since, h.wordsOf(words, 2*h.quote, ""))
 	}
 	h.thought(words)
 	h.since(words, end)

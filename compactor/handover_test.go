@@ -68,6 +68,7 @@ var lineCases = []struct {
 		[]string{"agent First the parser.", "thought A thought is neither.", "edit a.go" + made, "$ go test ./importer"},
 		[]string{"Your last words (#2): \"First the parser.\"", "Last calls since #2 (2): edit a.go (#4); `go test ./importer`, no result recorded (#6)", "!The human's move"},
 	},
+	{"turn: nothing after the last words", []string{"agent Shall I go on with the parser?"}, []string{"Your last words (#2, nothing after them): \"Shall I"}},
 	{"turn: a question is the human's move", []string{"ask Which date?"}, []string{"The human's move: asked \"Which date?\" (#2) has no answer yet"}},
 	{"turn: a question that was answered", []string{"ask Which date? => answer: UTC"}, []string{"!The human's move"}},
 	{
