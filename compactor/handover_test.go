@@ -68,6 +68,11 @@ var lineCases = []struct {
 		[]string{"agent First the parser.", "thought A thought is neither.", "edit a.go" + made, "$ go test ./importer"},
 		[]string{"Your last words (#2): \"First the parser.\"", "Last calls since #2 (2): edit a.go (#4); `go test ./importer`, no result recorded (#6)", "!The human's move"},
 	},
+	{
+		"task: of a long one its headings before what is below them",
+		[]string{"human # Move the importer\n" + lines("- a note %d on the rows", 30) + "\n## Changes\n" + lines("- change %d of them", 30) + "\n## Tests\n" + lines("- test %d of them", 30) + "\nThen stop.", "agent I look."},
+		[]string{"# Move the importer", "## Changes", "## Tests", "Then stop."},
+	},
 	{"turn: nothing after the last words", []string{"agent Shall I go on with the parser?"}, []string{"Your last words (#2, nothing after them): \"Shall I"}},
 	{"turn: a question is the human's move", []string{"ask Which date?"}, []string{"The human's move: asked \"Which date?\" (#2) has no answer yet"}},
 	{"turn: a question that was answered", []string{"ask Which date? => answer: UTC"}, []string{"!The human's move"}},

@@ -20,6 +20,7 @@ const (
 	listed              // it is an item of the last list before the reply
 	opening             // it begins the text
 	shared              // it has a name or a word of the reply
+	heading             // it is a heading, or begins a numbered item that stands in none
 	leading             // it begins a line or an item of a list
 	inner
 	code // a block of code or a log: only of a text that has nothing else
@@ -51,7 +52,7 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 	}
 	for r := range last + 1 {
 		share := most/max(2, counts[r]) - len(gapMark) // of a sentence, if it may be cut
-		cuts := r <= opening || r == leading && share >= leastShare
+		cuts := r <= opening || r >= heading && r <= leading && share >= leastShare
 		if share = max(leastShare, share); !cuts {
 			share = most
 		}
@@ -135,6 +136,8 @@ func (h *handover) rank(text string, all []part, reply string) []rank {
 			ranks[i] = opening
 		case h.shares(s.text, tokens):
 			ranks[i] = shared
+		case begins && heads(rows[s.from]):
+			ranks[i] = heading
 		case begins:
 			ranks[i] = leading
 		default:
@@ -147,6 +150,9 @@ func (h *handover) rank(text string, all []part, reply string) []rank {
 	}
 	return ranks
 }
+
+// heads reports whether a line is a heading, or begins a numbered item that stands in none.
+func heads(line string) bool { return strings.HasPrefix(line, "#") || lexicon.NumberLen(line) > 0 }
 
 // shares reports whether a text has one of some values or words.
 func (h *handover) shares(text string, with tokens) bool {
