@@ -175,7 +175,6 @@ var lineCases = []struct {
 		[]string{"push main -> main (#3)", "`git merge dev`", "committed after that push: `c74bdb7` (#5)"},
 	},
 	{"git: a commit after a push is HEAD", []string{"$ git push => To x:y\n   1a2b3c5..9f8e7d6  main -> main", "$ git commit -am a => [main c74bdb7] a"}, []string{"HEAD `c74bdb7`", "!committed after"}},
-	{"git: what was added after a status", []string{"$ git status --short =>  M a.go", "$ git add a.go => "}, []string{"files a.go (#3), `git add a.go` (#"}},
 	{"git: a checkout that failed, and one that did not", []string{"$ git checkout -b dev => exit 128: fatal: a branch named 'dev' already exists", "$ git checkout dev => Switched to branch 'dev'"}, []string{"Git: branch `dev` (#5), `git checkout dev`, exit 0 (#5)\n"}},
 	{
 		"git: a push ends what a status said of the branch, not of the files",

@@ -45,12 +45,7 @@ func (h *handover) git() {
 	}
 	overtaken(seen, "ahead", "commit", "move", "push", "branches")
 	overtaken(seen, "status", "commit", "move")
-	if seen["status"].at == nil {
-		delete(seen, "add")
-	}
-	overtaken(seen, "add", "commit", "move", "status")
 	overtaken(seen, "conflict", "commit")
-	overtaken(seen, "diff", "commit", "move")
 	overtaken(seen, "move", "commit")
 	overtaken(seen, "branches", "commit", "HEAD")
 	overtaken(seen, "quiet", "HEAD")
@@ -58,7 +53,7 @@ func (h *handover) git() {
 		delete(seen, "HEAD")
 	}
 	all := h.branch(seen)
-	for _, o := range inOrder(seen, "HEAD", "quiet", "ahead", "status", "add", "diff", "push", "conflict", "move", "branches") {
+	for _, o := range inOrder(seen, "HEAD", "quiet", "ahead", "status", "push", "conflict", "move", "branches") {
 		all = append(all, fmt.Sprintf("%s (#%d)", o.text, o.at.n))
 	}
 	all = append(all, h.committedSince(seen["push"], seen["HEAD"].text)...)
@@ -178,10 +173,6 @@ func (h *handover) observeDone(e *event, args []string, out string, seen map[str
 		if m := printedLog.FindStringSubmatch(out); m != nil {
 			seen["HEAD"] = observation{e, strings.TrimSpace(fmt.Sprintf("HEAD `%s` %s", h.proves(e.Call.Result, m[1])[:min(len(m[1]), 12)], subject(m[3])))}
 		}
-	case verb == "diff" && len(args) == 2 && args[1] == "--stat":
-		seen["diff"] = observation{e, "diff --stat" + h.lastLine(e.Call)}
-	case verb == "add":
-		seen["add"] = observation{e, "`git " + mark.Inline(strings.Join(args, " "), 70) + "`"}
 	}
 	if m := last(printedBranch, out); m != nil && printsBranch(args) {
 		seen["branch"] = observation{e, m[1]}
