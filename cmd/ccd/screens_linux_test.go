@@ -32,6 +32,29 @@ func TestOneScreenOfSessions(t *testing.T) {
 	}
 }
 
+// TestAllFiles: files lists all in a pipe and in JSON, on a terminal one screen, and says that there is more.
+func TestAllFiles(t *testing.T) {
+	home, lines := t.TempDir(), ""
+	for i := range 70 {
+		lines += fmt.Sprintf(`{"type":"assistant","uuid":"a%d","timestamp":"2024-01-15T10:00:00.000Z","cwd":"/src/mill","message":{"role":"assistant","content":[{"type":"tool_use","id":"t%d","name":"Write","input":{"file_path":"/src/mill/%d.py","content":"x"}}]}}
+{"type":"user","uuid":"r%d","timestamp":"2024-01-15T10:00:00.000Z","cwd":"/src/mill","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":"File created successfully at: /src/mill/%d.py"}]}}
+`, i, i, i, i, i, i)
+	}
+	put(t, filepath.Join(home, ".claude/projects/-src-mill/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl"), lines)
+	commandIn(t, home, nil, "run", "--once", "-q")
+	for line, want := range map[string]int{"files": 70, "files --json": 70, "files -n 0": 70, "files -n 69": 69} {
+		if n := strings.Count(string(commandIn(t, home, nil, strings.Fields(line)...)), ".py"); n != want {
+			t.Errorf("ccd %s: %d files", line, n)
+		}
+	}
+	if screen := onScreen(t, home, 100, []string{"files"}); strings.Count(screen, "written") != 56 || !strings.Contains(screen, "\nmore: ccd files -n 224, or -n 0 for all\n") {
+		t.Errorf("a screen of 60 lines:\n%s", screen)
+	}
+	if screen := onScreen(t, home, 100, []string{"files", "--json"}); strings.Count(screen, ".py") != 70 {
+		t.Errorf("not all in JSON:\n%s", screen)
+	}
+}
+
 // TestScreensFit: tables and hints fit the terminal, and a narrow ls has when or in which state a session is.
 func TestScreensFit(t *testing.T) {
 	home := t.TempDir()

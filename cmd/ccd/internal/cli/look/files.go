@@ -1,7 +1,6 @@
 package look
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,13 +67,8 @@ plus, minus, agent, session, record and time (of the last change), project`,
       each version of a file; ccd restore --file money.py --at TIME prints one`,
 	}
 	c.Args = cobra.MaximumNArgs(1)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if c.Flags().Changed("limit") && f.limit < 1 {
-			return cli.Usage(c, errors.New("--limit must be 1 or more"))
-		}
-		return a.files(c.Context(), f, strings.Join(args, ""))
-	}
-	c.Flags().IntVarP(&f.limit, "limit", "n", 0, fmt.Sprintf("list `N` lines (default: one screen, elsewhere %d)", searchLimit))
+	c.RunE = func(c *cobra.Command, args []string) error { return a.files(c.Context(), f, strings.Join(args, "")) }
+	limitFlag(c.Flags(), &f.limit, screen, "list `N` lines")
 	f.add(a, c, "changes")
 	a.MachineFlag(c)
 	return c
@@ -94,8 +88,8 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 	if err != nil {
 		return err
 	}
-	most := cmp.Or(f.limit, max(a.Lines()-frame, 0), searchLimit)
-	rows, err := changedFiles(ctx, l, which, most, func(file string) bool { return path == "" || at(file) }, path)
+	most := a.most(f.limit)
+	rows, more, err := changedFiles(ctx, l, which, most, func(file string) bool { return path == "" || at(file) }, path)
 	if err != nil {
 		return err
 	}
@@ -115,32 +109,49 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 	if err := cli.PrintTable(a.App, rows, filesColumns(time.Now())); err != nil {
 		return err
 	}
+	if more && f.limit == screen {
+		a.Say("more: ccd files -n %d, or -n 0 for all", 4*most)
+	}
+	if a.Width() > 0 {
+		a.sayVersion(l, rows)
+	}
+	return nil
+}
+
+// sayVersion says how the newest version of a file is printed.
+func (a *app) sayVersion(l *reader.Library, rows []*fileRow) {
 	known := slices.IndexFunc(rows, func(r *fileRow) bool { return (r.How == "written" || r.How == "edited") && !r.at.IsZero() })
-	if known >= 0 && a.Width() > 0 {
+	if known >= 0 {
 		one := rows[known]
 		a.Say("a version, if the transcript shows all of it: ccd restore --file %s --at %s %s", words.Shell(one.Path), strings.Replace(one.at.Local().Format(second), " ", "T", 1), l.Argument(one.from.Entry))
 	}
-	return nil
 }
 
 // second is the form of the time of a version, as --at reads it.
 const second = "2006-01-02 15:04:05"
 
-// changedFiles returns the newest lines. Sessions are read from the newest on, until no older one can have a newer change.
-func changedFiles(ctx context.Context, l *reader.Library, which reader.Choice, most int, at func(file string) bool, path string) ([]*fileRow, error) {
-	rows, seen, chosen := []*fileRow{}, map[int64]bool{}, which.Session
+// changedFiles returns the newest lines, all if most is 0, and whether there are more. Sessions are read from the newest on, until no
+// older one can have a newer change.
+func changedFiles(ctx context.Context, l *reader.Library, which reader.Choice, most int, at func(file string) bool, path string) (rows []*fileRow, more bool, err error) {
+	seen, chosen := map[int64]bool{}, which.Session
+	rows = []*fileRow{}
 	which.Session = func(e *reader.Entry) bool {
-		return chosen(e) && (len(rows) < most || rows[most-1].at.Before(e.Last()))
+		return chosen(e) && (most == 0 || len(rows) <= most || rows[most].at.Before(e.Last()))
 	}
 	for s, err := range work.Each(ctx, l, which) {
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		rows = append(rows, rowsOf(s, which, at, path, seen)...)
 		slices.SortStableFunc(rows, func(x, y *fileRow) int { return y.at.Compare(x.at) })
-		rows = rows[:min(len(rows), most)]
+		if most > 0 {
+			rows = rows[:min(len(rows), most+1)]
+		}
 	}
-	return rows, nil
+	if more = most > 0 && len(rows) > most; more {
+		rows = rows[:most]
+	}
+	return rows, more, nil
 }
 
 // rowsOf returns the lines of a session: one for each file or, of the file that path is, one for each change.

@@ -92,15 +92,12 @@ With --json: one array, an object per session:
 	var f lsFlags
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		switch {
-		case f.everywhere && a.Machine != "":
+		if f.everywhere && a.Machine != "" {
 			return cli.Usage(c, errors.New("--everywhere cannot be used with --machine"))
-		case c.Flags().Changed("limit") && f.limit < 1:
-			return cli.Usage(c, errors.New("--limit must be 1 or more"))
 		}
 		return a.ls(c.Context(), f)
 	}
-	c.Flags().IntVarP(&f.limit, "limit", "n", 0, "list `N` sessions")
+	limitFlag(c.Flags(), &f.limit, screen, "list `N` sessions")
 	cli.OneOf(c.Flags(), &f.sort, "sort", "the largest first, by `ORDER`: context (how full), size (tokens) or last", "context", "size", "last")
 	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents, copies that nobody has continued, sessions in which no person spoke, summarizer sessions, and files from ccd compact FILE")
 	c.Flags().BoolVar(&f.pinned, "pinned", false, "only pinned sessions")
@@ -132,7 +129,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	if f.everywhere {
 		families, columns = a.lsEverywhere(ctx, l, families, f, which), append(columns, machineColumn())
 	}
-	rows, more := f.page(families, a.Lines())
+	rows, more := f.page(families, a.most(f.limit))
 	if a.JSON {
 		return errors.Join(a.PrintJSON(append(slices.DeleteFunc(rows, status.Session.Damaged), status.Unreadable(l.Damage)...)), missing)
 	}
@@ -159,7 +156,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	if err := cli.PrintTable(a.App, rows, columns); err != nil {
 		return err
 	}
-	if more > 0 && f.limit == 0 {
+	if more > 0 && f.limit == screen {
 		a.Say("%d more: ccd ls -n %d", more, len(rows)+more)
 	}
 	if n := f.hidden(l); n > 0 && a.Width() > 0 {
@@ -178,22 +175,17 @@ func (f lsFlags) hidden(l *reader.Library) (n int) {
 	return n
 }
 
-// page sorts the families if that is wanted, and returns what is to be listed: N of them, else on a terminal as many as
-// fit on its lines. more is how many sessions are left out.
-func (f lsFlags) page(families [][]status.Session, lines int) (shown []status.Session, more int) {
+// page sorts the families if that is wanted, and returns the first sessions, all if most is 0. more is how many are left out.
+func (f lsFlags) page(families [][]status.Session, most int) (shown []status.Session, more int) {
 	if by := orders[f.sort]; by != nil {
 		slices.SortStableFunc(families, func(x, y []status.Session) int { return cmp.Compare(by(y[0]), by(x[0])) })
 	}
 	rows := status.Rows(families)
-	most := cmp.Or(f.limit, max(lines-frame, 0))
 	if most == 0 || len(rows) <= most {
 		return rows, 0
 	}
 	return rows[:most], len(rows) - most
 }
-
-// frame is how many lines of a screen are not sessions: the heading, what is left out, and the next prompt.
-const frame = 4
 
 // keep drops the sessions that the flags exclude.
 func (f lsFlags) keep(l *reader.Library, which reader.Choice) {

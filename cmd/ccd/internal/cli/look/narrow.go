@@ -1,13 +1,16 @@
 package look
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
@@ -95,4 +98,34 @@ func (n narrow) projects(a *app) (func(dir string) bool, error) {
 		}
 		return false
 	}, nil
+}
+
+// limitFlag adds --limit, which is the same for all lists. text says what it does and, if that is not one screen, its default.
+func limitFlag(flags *pflag.FlagSet, limit *int, without int, text string) {
+	*limit = without
+	flags.FuncP("limit", "n", text+"; 0: all", func(given string) error {
+		n, err := strconv.Atoi(given)
+		if err != nil || n < 0 {
+			return errors.New("must be a whole number, 0 or more")
+		}
+		*limit = n
+		return nil
+	})
+}
+
+// screen is the limit of a list without --limit: on a terminal one screen, in a pipe and in JSON all.
+const screen = -1
+
+// frame is how many lines of a screen are not the list's: the heading, what is left out, and the next prompt.
+const frame = 4
+
+// most returns how many lines a list has, 0 for all.
+func (a *app) most(limit int) int {
+	switch {
+	case limit != screen:
+		return limit
+	case a.JSON:
+		return 0
+	}
+	return max(a.Lines()-frame, 0)
 }

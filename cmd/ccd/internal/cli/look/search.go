@@ -119,7 +119,7 @@ func (f *searchFlags) add(a *app, c *cobra.Command) {
 	flags.StringVar(&f.session, "session", "", "only in `SESSION` (. for this directory's)")
 	f.narrow.add(a, c, "items")
 	flags.IntVarP(&f.context, "context", "C", 0, "print `N` lines before and after that of each match")
-	flags.IntVarP(&f.limit, "limit", "n", searchLimit, "stop after `N` hits; 0: no limit")
+	limitFlag(flags, &f.limit, searchLimit, fmt.Sprintf("stop after `N` hits (default %d)", searchLimit))
 	flags.BoolVar(&f.all, "all", false, "include sub-agents, outputs saved to separate files and, on a terminal, what was not said")
 }
 
@@ -342,8 +342,8 @@ var looksRegexp = lazy.Regexp(`\\[dDwWsSbB.]|[.)\]][*+]|\w\|\w|\[[^\]]+-[^\]]+\]
 // query makes the query of the command line.
 func (f searchFlags) query(args []string, now time.Time) (q search.Query, err error) {
 	q.Tool, q.Path, q.Said, q.Retold = f.tool, f.path, f.said, f.all
-	if f.limit < 0 || f.context < 0 {
-		return q, errors.New("--limit and --context must be 0 or more")
+	if f.context < 0 {
+		return q, errors.New("--context must be 0 or more")
 	}
 	if q.Since, _, err = words.Instant(f.since, now); err != nil {
 		return q, err
