@@ -73,7 +73,8 @@ and case, including inside longer words. Quoted words must be adjacent, A OR B
 is one of them, NOT WORD leaves out what has it. ccd searches all
 archived sessions, and prints what people and agents said first, then the rest;
 each newest first. A hit has its session and record, time, kind, ID, and the
-line of the match; equal originals are one hit.
+line of the match; equal originals are one hit. Secrets that ccd redacts are not
+searched: ccd archive forget --match - --dry-run finds one.
 
 ` + timeWords + `
 
@@ -289,7 +290,10 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 		what = " --tool " + words.Shell(f.tool)
 	}
 	narrow := f.said || f.given() || f.session != "" || (f.tool != "" || f.path != "") && len(args) > 0 || f.tool != "" && f.path != ""
+	hides := l.Agents.Redact != nil && !l.ForAgent()
 	switch {
+	case hides && slices.ContainsFunc(args, func(word string) bool { return len(l.Agents.Redact.Session().Marks([]byte(word))) > 0 }):
+		return words.Hint(err, noSecrets)
 	case narrow && f.all:
 		return words.Hint(err, "ccd search --all%s", what)
 	case narrow:
@@ -322,8 +326,14 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 	if len(each) > 1 && len(q.Any)+len(q.None) == 0 { // no record has all of the words
 		return words.Hint(err, "ccd search%s", asTyped(strings.Fields(strings.Join(each, " OR "))))
 	}
+	if hides {
+		return words.Hint(err, noSecrets)
+	}
 	return err
 }
+
+// noSecrets is the hint if what is looked for may be a secret. It depends on the words alone, not on what the archive has.
+const noSecrets = "secrets are not searched: ccd archive forget --match - --dry-run finds them"
 
 // asTyped returns the words of a search as they are typed.
 func asTyped(args []string) (typed string) {
