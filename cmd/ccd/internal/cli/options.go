@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"runtime/debug"
 
+	"github.com/dustin/go-humanize"
+
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
@@ -67,6 +69,24 @@ func (a *App) Incomplete(l *reader.Library) {
 		fmt.Fprintf(a.Err, "  and %d more\n", more)
 	}
 	fmt.Fprintln(a.Err, "hint: ccd doctor --fix")
+}
+
+// SayLag says how much of some sessions is not in the answer, because it is not archived and no daemon runs that archives it.
+func (a *App) SayLag(l *reader.Library, of ...*reader.Entry) {
+	if _, running, _ := daemon.ReadRun(l.StateDir); running {
+		return
+	}
+	var lag int64
+	for _, e := range of {
+		lag += e.Lag()
+	}
+	run := "ccd run --once"
+	if a.Agent {
+		run = agentHint(run)
+	}
+	if lag > 0 {
+		a.Say("%s not archived yet; to include them: %s", humanize.IBytes(uint64(lag)), run)
+	}
 }
 
 // Find returns the session of a SESSION argument. If that is latest, it says which one it took.

@@ -220,6 +220,11 @@ func (c Choice) In(t time.Time) bool {
 	return (c.Since.IsZero() || !t.Before(c.Since)) && (c.Until.IsZero() || !t.IsZero() && !t.After(c.Until))
 }
 
+// Of returns those of some sessions that are wanted.
+func (c Choice) Of(all []*Entry) []*Entry {
+	return slices.DeleteFunc(slices.Clone(all), func(e *Entry) bool { return !c.Session(e) })
+}
+
 // Listed returns the sessions that lists show: the main ones that are not aside, newest first.
 func (l *Library) Listed(agent string) (all []*Entry) {
 	for _, e := range l.Sessions {

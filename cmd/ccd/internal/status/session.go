@@ -89,7 +89,7 @@ func Of(e *reader.Entry) Session {
 		Reported: s.Reported, Estimate: s.Estimate, About: s.About, Tokens: size.Tokens, Converted: size.About, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: size.Share(),
 		Level: s.Level, Trigger: s.Trigger, Original: s.Original, Compacted: s.Compacted, Real: s.Real, Saved: s.Saved,
 		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.UnknownFormat, Skipped: s.SkipReason, Resumed: s.Resumed.ID, Fork: mark.Name(s.Origin), Source: mark.Name(e.Path), Present: present,
-		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting, Machine: e.Machine, Entry: e,
+		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting && lag == 0, Machine: e.Machine, Entry: e,
 	}
 	one.setCurve(compactor.DecodeCurve(s.Curve))
 	now := time.Now()
@@ -121,12 +121,12 @@ const (
 	Deleted = "deleted" // the transcript is gone, the archive has it
 )
 
-// state tells who is next.
+// state tells who is next. A file that is ahead of the archive may have changed that.
 func (s Session) state(now time.Time) string {
 	switch {
 	case !s.Present && s.Machine == "":
 		return Deleted
-	case s.Apart() != "":
+	case s.Apart() != "", s.Lag > 0 && now.Sub(s.LastAt()) > writesWithin:
 		return Resting
 	case s.Waiting && now.Sub(s.LastAt()) <= waitsWithin:
 		return Waits

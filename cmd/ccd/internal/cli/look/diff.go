@@ -93,9 +93,7 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 		by.Most = 0
 	}
 	out, err := a.diffOf(ctx, l, e, by)
-	if lag := e.Lag(); lag > 0 { // the newest compaction may not be archived yet
-		a.Say("%s not archived yet; to include them: ccd run --once", humanize.IBytes(uint64(lag)))
-	}
+	a.SayLag(l, e)
 	if err != nil {
 		return err
 	}

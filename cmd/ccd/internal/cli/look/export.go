@@ -58,6 +58,7 @@ func (a *app) export(ctx context.Context, arg string, f exportFlags) (err error)
 	if e.Class == transcript.Attachment {
 		return words.Hint(fmt.Errorf("export %s: %w: it is an attachment, not a conversation", e.ID, archive.ErrNotFound), "ccd restore --session %s", words.Shell(e.ID))
 	}
+	a.SayLag(l, e)
 	if f.output == "" && cli.IsTTY(a.Out) {
 		f.output = strings.ReplaceAll(e.Short(), "/", "-") + ".html"
 		defer func() {

@@ -94,6 +94,7 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 		return err
 	}
 	a.Incomplete(l)
+	a.SayLag(l, which.Of(l.Sessions)...)
 	missing := f.missing(a, l)
 	if a.JSON {
 		return errors.Join(a.PrintJSON(rows), missing)

@@ -125,6 +125,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		missing = f.missing(a, l)
 	}
 	f.keep(l, which)
+	a.SayLag(l, l.Sessions...)
 	families, columns := status.Families(l.Sessions, f.all), cli.LsColumns(time.Now())
 	if f.everywhere {
 		families, columns = a.lsEverywhere(ctx, l, families, f, which), append(columns, machineColumn())

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ccd/archive"
@@ -18,7 +17,6 @@ import (
 	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
-	"ccd/daemon"
 	"ccd/internal/config"
 	"ccd/internal/lazy"
 	"ccd/internal/mark"
@@ -226,6 +224,7 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []*reader
 // reportSearch reports how the search ended.
 func (a *app) reportSearch(ctx context.Context, p *hitPrinter, l *reader.Library, in []*reader.Entry, others int, f searchFlags, args []string) error {
 	a.Incomplete(l)
+	a.SayLag(l, f.which.Of(l.Sessions)...)
 	if len(p.machines) > 0 {
 		a.Say("also searched: %s; `ccd remote pull` reads what is new", strings.Join(p.machines, ", "))
 	}
@@ -312,13 +311,6 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 	}
 	if pulled {
 		return words.Hint(err, "ccd search --everywhere%s", what)
-	}
-	var lag int64
-	for _, e := range l.Sessions {
-		lag += e.Lag()
-	}
-	if _, running, _ := daemon.ReadRun(l.StateDir); lag > 0 && !running {
-		return words.Hint(fmt.Errorf("%w; %s not archived yet", err, humanize.IBytes(uint64(lag))), "ccd run --once")
 	}
 	if f.all = true; len(f.sources(l.Sessions)) > sources {
 		return words.Hint(err, "ccd search --all%s", what)

@@ -156,6 +156,9 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 	if e.Agent == transcript.Messages && f.form == cli.AsMessages {
 		return agents.FilterArchived(ctx, a.App, l, e)
 	}
+	if !f.fresh {
+		a.SayLag(l, e)
+	}
 	if f.steps {
 		return a.showSteps(ctx, l, e)
 	}

@@ -62,6 +62,7 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 	if err != nil {
 		return err
 	}
+	a.SayLag(l, e)
 	g, err := l.Reading(e, 0)
 	if err != nil {
 		return err

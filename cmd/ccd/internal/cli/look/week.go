@@ -108,6 +108,7 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 		return err
 	}
 	a.Incomplete(l)
+	a.SayLag(l, which.Of(l.Sessions)...)
 	missing := f.missing(a, l)
 	if a.JSON {
 		return errors.Join(a.PrintJSON(sums), missing)
