@@ -22,6 +22,15 @@ type Imported struct {
 	Pointers int
 	Renamed  []transcript.Key // new keys of sessions whose content differs from the one that is here
 	Damage   []*DamageError   // of the file: of a generation, all after the first damaged byte is left out
+	Repaired Repaired         // of the archive itself
+}
+
+// Repaired is what was done about damage of the archive.
+type Repaired struct {
+	Found int            // damaged places
+	Bytes int64          // taken from elsewhere
+	Aside string         // path of the old file, "" if it is still in use
+	Left  []*DamageError // damaged places that are left
 }
 
 // Import adds what another archive's file has, as if its transcripts were found: sessions, generations that are longer, indexed
@@ -103,7 +112,13 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 	if err := im.sessions(ctx, all, progress.part(300, 1000)); err != nil {
 		return err
 	}
-	return im.summaries(ctx)
+	err = im.summaries(ctx)
+	if err == nil && im.Repaired.Found > 0 {
+		var r Report
+		r, err = im.a.Verify(ctx, nil)
+		im.Repaired.Left = r.Damage
+	}
+	return err
 }
 
 // all imports sessions, and all else that is in the origin, into a new archive, with its ID if that is known.
@@ -171,13 +186,16 @@ func (im *importer) summaries(ctx context.Context) error {
 // repair rebuilds this archive if it is damaged, and takes from the other one, which has these sessions, what is lost here.
 func (im *importer) repair(ctx context.Context, theirs []Session) error {
 	r, err := im.a.Verify(ctx, nil)
+	im.Repaired.Found = len(r.Damage)
 	if err == nil && slices.ContainsFunc(r.Damage, func(d *DamageError) bool { return !d.Missing() }) {
-		_, err = im.a.Rebuild(ctx, nil)
+		var built Rebuilt
+		built, err = im.a.Rebuild(ctx, nil)
+		im.Repaired.Aside = built.Aside
 	}
 	if err != nil || len(r.Damage) == 0 {
 		return err
 	}
-	_, err = im.a.Fill(ctx, func(s transcript.Session, want Generation) (all []iter.Seq2[transcript.Segment, error]) {
+	filled, err := im.a.Fill(ctx, func(s transcript.Session, want Generation) (all []iter.Seq2[transcript.Segment, error]) {
 		for _, other := range theirs {
 			for _, g := range other.Generations {
 				if other.Key == s.Key && (g.Sum == want.Sum || g.N == want.N) {
@@ -188,6 +206,7 @@ func (im *importer) repair(ctx context.Context, theirs []Session) error {
 		}
 		return all
 	})
+	im.Repaired.Bytes = filled.Bytes
 	return err
 }
 

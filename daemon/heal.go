@@ -12,18 +12,10 @@ import (
 	"ccd/watcher"
 )
 
-// Healed is the result of Heal.
-type Healed struct {
-	Found int                    // damaged places
-	Bytes int64                  // taken from transcripts
-	Aside string                 // path of the old file, "" if it is still in use
-	Left  []*archive.DamageError // damaged places that no transcript can repair
-}
-
 // Heal reads the whole archive. If something is damaged, it rebuilds the file from what is intact in it and sets the old one aside. Then
 // it takes what is lost, also since an earlier rebuild, from the transcripts that exist, and syncs all transcripts and companions. progress, if not nil, is called
 // with what is done and the total.
-func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h Healed, err error) {
+func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h archive.Repaired, err error) {
 	report, err := d.Archive.Verify(ctx, progress)
 	h.Found, h.Left = len(report.Damage), report.Damage
 	if err != nil || h.Found == 0 {

@@ -23,7 +23,6 @@ import (
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/words"
 	"ccd/watcher"
@@ -80,15 +79,15 @@ func (l Live) archive() (all []Finding) {
 	return []Finding{ok(check, "%s: %s for %s of transcripts; `ccd archive verify` checks its contents", path, humanize.IBytes(uint64(l.Size.File)), humanize.IBytes(uint64(l.Size.Raw)))}
 }
 
-// Healed returns what daemon.Heal did.
-func Healed(h daemon.Healed) Finding {
-	done := fmt.Sprintf("%s repaired, %s stored again from transcripts", words.Count(h.Found-min(h.Found, len(h.Left)), "damaged place"), humanize.IBytes(uint64(h.Bytes)))
+// Repaired returns what was repaired, with bytes from "transcripts" or another archive.
+func Repaired(h archive.Repaired, from string) Finding {
+	done := fmt.Sprintf("%s repaired, %s stored again from %s", words.Count(h.Found-min(h.Found, len(h.Left)), "damaged place"), humanize.IBytes(uint64(h.Bytes)), from)
 	if h.Aside != "" {
 		done += "; the archive was rebuilt, the old file is " + h.Aside
 	}
 	f := Finding{Check: "archive", State: "ok", Detail: done, Fixed: true}
 	if len(h.Left) > 0 {
-		f.State, f.Detail = "wrong", fmt.Sprintf("%s; %s cannot be repaired from transcripts", done, words.Count(len(h.Left), "damaged place"))
+		f.State, f.Detail = "wrong", fmt.Sprintf("%s; %s cannot be repaired from %s", done, words.Count(len(h.Left), "damaged place"), from)
 		f.Fix = "ccd archive import BACKUP"
 	}
 	return f

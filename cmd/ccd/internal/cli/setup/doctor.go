@@ -97,7 +97,7 @@ func (a *app) heal(ctx context.Context) ([]doctor.Finding, error) {
 	if err != nil || h.Found == 0 {
 		return nil, err
 	}
-	f := doctor.Healed(h)
+	f := doctor.Repaired(h, "transcripts")
 	a.Say("fixed: %s: %s", f.Check, f.Detail)
 	return []doctor.Finding{f}, nil
 }
