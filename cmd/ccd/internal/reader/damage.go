@@ -26,6 +26,7 @@ type Damage struct {
 	Companion  string  `json:"companion"`
 	Cause      string  `json:"cause"`
 	Brief      string  `json:"-"` // place and cause as a line for people
+	Why        string  `json:"-"` // the cause alone
 }
 
 // Brief is damage as a line for people, where the archive's path is known.
@@ -41,7 +42,7 @@ func DamagesOf[E error](all []E) []Damage {
 	listed := []Damage{}
 	for _, err := range all {
 		if d := (*archive.DamageError)(nil); errors.As(err, &d) {
-			listed = append(listed, Damage{Session: d.Session.ID, Generation: d.Generation, Offset: d.Offset, ID: d.ID, Cause: d.Error(), Brief: d.Brief()})
+			listed = append(listed, Damage{Session: d.Session.ID, Generation: d.Generation, Offset: d.Offset, ID: d.ID, Cause: d.Error(), Brief: d.Brief(), Why: d.Err.Error()})
 		}
 	}
 	return listed

@@ -114,7 +114,7 @@ func verifyCompanion(ctx context.Context, l *reader.Library, e *reader.Entry, ou
 		default:
 			cause = "the archive does not contain this ID"
 		}
-		out.Damage = append(out.Damage, reader.Damage{Session: mark.Name(e.ID), ID: id, Companion: mark.Name(file), Cause: cause, Brief: cause})
+		out.Damage = append(out.Damage, reader.Damage{Session: mark.Name(e.ID), ID: id, Companion: mark.Name(file), Cause: cause, Brief: cause, Why: cause})
 	}
 	return nil
 }
@@ -128,20 +128,43 @@ func verifiedLine(out verifyOutput) string {
 		words.Count(out.Pointers, "archived original"), words.Count(out.IDs, "ID"), words.Count(out.Companions, "companion"), len(out.Damage))
 }
 
+// damageLines has a line for each cause in a generation or a companion, however many IDs it affects.
+func damageLines(all []reader.Damage) (text string) {
+	type cause struct {
+		session, companion, why string
+		generation              int
+	}
+	of := func(d reader.Damage) cause { return cause{d.Session, d.Companion, d.Why, d.Generation} }
+	more := map[cause]int{}
+	for _, d := range all {
+		more[of(d)]++
+	}
+	for _, d := range all {
+		n, open := more[of(d)]
+		if !open {
+			continue
+		}
+		delete(more, of(d))
+		line := "damaged: " + d.Brief
+		if d.Companion != "" {
+			line = fmt.Sprintf("damaged: %s: id %s: %s", d.Companion, d.ID, d.Brief)
+		}
+		if n > 1 {
+			line += "; the same for " + words.Count(n-1, "more ID")
+		}
+		text += line + "\n"
+	}
+	return text
+}
+
 func (a *app) printVerify(out verifyOutput) error {
 	if a.JSON {
 		if err := a.PrintJSON(out); err != nil {
 			return err
 		}
 	} else {
-		for _, d := range out.Damage {
-			where := d.Brief
-			if d.Companion != "" {
-				where = fmt.Sprintf("%s: id %s: %s", d.Companion, d.ID, d.Brief)
-			}
-			if err := a.Print("damaged: " + where + "\n"); err != nil {
-				return err
-			}
+		if err := a.Print(damageLines(out.Damage)); err != nil {
+			return err
 		}
 		for _, path := range out.Unreadable {
 			a.Say("cannot be read: %s", path)
