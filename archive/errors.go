@@ -7,6 +7,7 @@ import (
 
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Errors wrapped by the errors of this package.
@@ -28,6 +29,8 @@ type DamageError struct {
 	Offset     int64   // in the generation
 	ID         mark.ID // of the affected original
 	Err        error   // the cause
+
+	closed bool // the file cannot be opened as an archive at all
 }
 
 // Error includes the place and the cause.
@@ -57,7 +60,17 @@ func (e *DamageError) place() (parts []string) {
 func (e *DamageError) Unwrap() error { return e.Err }
 
 // Hint returns what to do about it.
-func (e *DamageError) Hint() string { return "ccd doctor --fix" }
+func (e *DamageError) Hint() string {
+	if e.closed { // perhaps a scan finds nothing of an archive in it
+		return "ccd doctor --fix; if that fails, " + another(e.Path)
+	}
+	return "ccd doctor --fix"
+}
+
+// another says how to get an archive in the place of a file that is none. The name is one of those that forget overwrites.
+func another(path string) string {
+	return fmt.Sprintf("mv %s %s, then ccd archive import BACKUP or ccd run --once", words.Shell(path), words.Shell(path+asideSuffix+"1"))
+}
 
 // Missing reports whether bytes or a session are gone, without a trace that could still be read: Rebuild finds no more of it.
 func (e *DamageError) Missing() bool {

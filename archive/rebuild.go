@@ -80,7 +80,7 @@ func (a *Archive) rebuild(ctx context.Context, l lock, r *Rebuilt, progress Prog
 			r.Aside, err = setAside(ctx, l, path, time.Now())
 		}
 		if errors.Is(err, errNotArchive) {
-			err = fmt.Errorf("%w; move the file away, and ccd creates a new archive", err)
+			err = fmt.Errorf("%w: %s", err, another(path))
 		}
 		return err
 	})

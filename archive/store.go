@@ -168,14 +168,19 @@ func (s *store) open(ctx context.Context, create func() error) (err error) {
 	return err
 }
 
-func (s *store) openLocked() error {
+func (s *store) openLocked() (err error) {
+	defer func() {
+		if d := (*DamageError)(nil); errors.As(err, &d) {
+			d.closed = true
+		}
+	}()
 	if s.lock.info.Size() == 0 { // bbolt would turn it into a database
 		return s.a.damage("the file is empty; remove it if it was never used")
 	}
 	if s.lock.info.Size() < 2*4096 { // bbolt fails with an error that is no damage
 		return s.a.damage("the file is too short to be an archive")
 	}
-	err := s.a.guard(func() (err error) {
+	err = s.a.guard(func() (err error) {
 		s.broken = true // a panic inside bolt.Open leaves only the file to close
 		s.db, err = bolt.Open(s.a.path, 0o600, s.options())
 		s.broken = false

@@ -19,6 +19,7 @@ import (
 	"ccd/internal/atomicfile"
 	"ccd/internal/mark"
 	"ccd/internal/ownfile"
+	"ccd/internal/transcript"
 	"ccd/watcher"
 )
 
@@ -49,9 +50,12 @@ type Failure struct {
 }
 
 func failureOf(path string, err error) Failure {
-	text := err.Error()
-	if errors.Is(err, archive.ErrFull) { // the same for all files
+	text, damage := err.Error(), (*archive.DamageError)(nil)
+	switch { // the same for all files
+	case errors.Is(err, archive.ErrFull):
 		text = text[max(0, strings.Index(text, archive.ErrFull.Error())):]
+	case errors.As(err, &damage) && damage.Session == transcript.Key{} && damage.ID == "":
+		text = damage.Error()
 	}
 	return Failure{Path: mark.Name(path), Error: mark.Name(text), Time: time.Now().UTC()}
 }

@@ -250,17 +250,29 @@ func TestStatusDoesNotReadContents(t *testing.T) {
 func TestAdviceEnds(t *testing.T) {
 	t.Parallel()
 	home := leakedHome(t)
-	file := filepath.Join(home, ".local/state/ccd/archive.db")
+	file, backup := filepath.Join(home, ".local/state/ccd/archive.db"), filepath.Join(home, "backup.db")
+	done(t, home, "archive", "backup", backup)
 	for what, text := range map[string]string{"short": "no archive", "long": strings.Repeat("no archive\n", 40_000)} {
 		put(t, file, text)
-		if _, talk, code := outputs(t, home, "archive", "verify"); code == words.ExitDone || !strings.Contains(talk, "hint: ccd doctor --fix") {
-			t.Errorf("%s: verify: %d %s", what, code, talk)
+		next := "mv " + file + " " + file + ".damaged-1, then ccd archive import BACKUP or ccd run --once\n"
+		for _, line := range []string{"archive verify", "ls"} {
+			if _, talk, code := outputs(t, home, strings.Fields(line)...); code != words.ExitDamage || !strings.Contains(talk, "hint: ccd doctor --fix; if that fails, "+next) {
+				t.Errorf("%s: %s: %d %s", what, line, code, talk)
+			}
+		}
+		if _, talk, code := outputs(t, home, "archive", "import", backup); code != words.ExitFailed || !strings.HasSuffix(talk, ": not a ccd archive: "+next) {
+			t.Errorf("%s: import: %d %s", what, code, talk)
+		}
+		_, talk, code := outputs(t, home, "run", "--once")
+		if code != words.ExitFailed || strings.Count(talk, "\nfailed: ") != 2 || !strings.Contains(talk, "; the same for ") || !strings.Contains(talk, ": not a ccd archive: "+next) {
+			t.Errorf("%s: run: %d %s", what, code, talk)
 		}
 		out, talk, code := outputs(t, home, "doctor", "--fix")
-		if code == words.ExitDone || strings.Contains(string(out), "archive verify") || strings.Count(string(out), "wrong  archive") != 1 || !strings.Contains(string(out), "move the file away") {
+		if code == words.ExitDone || strings.Contains(string(out), "archive verify") || strings.Count(string(out), "wrong  archive") != 1 || !strings.Contains(string(out), "mv "+file) {
 			t.Errorf("%s: doctor: %d\n%s%s", what, code, out, talk)
 		}
-		must(t, os.Rename(file, file+".old"))
+		must(t, os.Rename(file, file+".damaged-1"))
+		done(t, home, "archive", "import", backup)
 		once(t, home)
 		done(t, home, "archive", "verify")
 	}

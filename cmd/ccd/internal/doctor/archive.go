@@ -33,6 +33,7 @@ func (l Live) unread() Finding {
 	const check = "archive"
 	path := l.ArchivePath
 	var locked *archive.LockedError
+	var damage *archive.DamageError
 	switch {
 	case errors.As(l.Unread, &locked): // a healthy process holds the lock only for a moment
 		return wrong("lock", locked.Hint(), "%v", locked)
@@ -42,8 +43,8 @@ func (l Live) unread() Finding {
 		return wrong(check, "use the ccd that wrote it", "%v", l.Unread)
 	case errors.Is(l.Unread, fs.ErrPermission):
 		return wrong(check, "run ccd as the owner of the file: ls -l "+words.Shell(path), "%v", l.Unread)
-	case errors.As(l.Unread, new(*archive.DamageError)):
-		return wrong(check, "ccd doctor --fix; if that fails, move the file away: ccd run creates another one from the transcripts, ccd archive import BACKUP adds the rest", "%v", l.Unread)
+	case errors.As(l.Unread, &damage):
+		return wrong(check, damage.Hint(), "%v", l.Unread)
 	}
 	return wrong(check, "check the disk: ls "+words.Shell(filepath.Dir(path)), "%v", l.Unread)
 }
