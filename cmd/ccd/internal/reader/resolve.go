@@ -15,6 +15,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/disk"
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/project"
 	"ccd/internal/transcript"
@@ -100,10 +101,10 @@ func (l *Library) resolve(arg, agent string) []named {
 		func(n named) bool { return n.Class != transcript.Attachment && path.Base(n.name) == arg },
 		func(n named) bool { return n.Class != transcript.Attachment && strings.HasPrefix(n.name, arg) },
 		func(n named) bool {
-			return n.Class != transcript.Attachment && n.name != "" && strings.HasPrefix(path.Base(n.name), arg)
+			return n.Class != transcript.Attachment && n.name != "" && (strings.HasPrefix(path.Base(n.name), arg) || strings.HasPrefix(n.own(), arg))
 		},
 		func(n named) bool {
-			return n.Class != transcript.Attachment && len(arg) >= leastEnd && strings.HasSuffix(n.name, arg)
+			return n.Class != transcript.Attachment && len(arg) >= leastEnd && (strings.HasSuffix(n.name, arg) || strings.HasSuffix(n.bare(), arg))
 		},
 	} {
 		if found := filter(all, names); len(found) > 0 {
@@ -279,19 +280,31 @@ func (l *Library) shorten() {
 	}
 }
 
+// bare returns the name without its extension.
+func (n named) bare() string { return strings.TrimSuffix(n.name, ".json") }
+
+// own returns the session's own ID, or its beginning, without the directories and the time that a client puts before it.
+func (n named) own() string {
+	name := path.Base(n.bare())
+	return name[len(timed().FindString(name)):]
+}
+
+// timed matches what precedes an ID in the name of a file that begins with the time.
+var timed = lazy.Regexp(`^.*\d{4}-\d\d-\d\dT\d\d-\d\d(-\d\d)?(-\d{3}Z)?[-_]`)
+
 // part returns the part of the name that is shown, of more characters than it takes mostly.
 func (n named) part(more int) string {
 	if len(n.name) == uuidChars && strings.Count(n.name, "-") == 4 {
 		return strings.TrimRight(n.name[:min(shortStart+more, uuidChars)], "-")
 	}
-	size := utf8.RuneCountInString(path.Base(n.name))
+	size := utf8.RuneCountInString(path.Base(n.bare()))
 	if size > longestName {
-		size = shortEnd
+		size = min(shortEnd, utf8.RuneCountInString(n.own()))
 	}
 	if more > 0 {
 		size = max(size+more, leastEnd)
 	}
-	name := []rune(n.name)
+	name := []rune(n.bare())
 	return strings.TrimLeft(string(name[max(0, len(name)-size):]), "-/")
 }
 

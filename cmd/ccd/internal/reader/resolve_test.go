@@ -47,11 +47,13 @@ func TestShort(t *testing.T) {
 		"-work-app/entire-60-fd31fcf44f-0":                                      "entire-60-fd31fcf44f-0",
 		"-p/notes":                                                              "notes",
 		"notes-of-a-long-name":                                                  "notes-of-a-long-name",
-		"session-2026-02-03T04-05-5b4a3c2d":                                     "4-05-5b4a3c2d",
+		"session-2026-02-03T04-05-5b4a3c2d":                                     "5b4a3c2d",
+		"session-2026-02-03T17-00-00-gemini_s":                                  "gemini_s",
+		"mill/chats/session-2026-02-03T04-05-f7633853.json":                     "f7633853",
 		"session-2026-02-04T14-05-6b4a3c2d":                                     "4T14-05-6b4a3c2d",
 		"session-2026-02-05T14-05-6b4a3c2d":                                     "5T14-05-6b4a3c2d",
-		"mill/chats/session.json":                                               "l/chats/session.json",
-		"loom/chats/session.json":                                               "m/chats/session.json",
+		"mill/chats/session.json":                                               "l/chats/session",
+		"loom/chats/session.json":                                               "m/chats/session",
 		"2025/08/21/x-2025-10-04T22-19-01-0199b261-401d-75c1-af9e-a44a18e60d0b": "a44a18e60d0b",
 	}
 	var all []*Entry
