@@ -97,3 +97,22 @@ func TestImagesAreNotPrinted(t *testing.T) {
 		t.Errorf("%q", screen)
 	}
 }
+
+// TestProjectsAreToldApart: files and week name two directories of one name by as much of their paths as differs, also where other
+// columns have no room.
+func TestProjectsAreToldApart(t *testing.T) {
+	home := t.TempDir()
+	for i, dir := range []string{"/home/maria/north/flour-mill", "/home/maria/south/flour-mill"} {
+		line := fmt.Sprintf(`{"type":"user","uuid":"u","timestamp":"2024-01-15T10:00:00.000Z","cwd":%[1]q,"message":{"role":"user","content":"Grind"}}
+{"type":"assistant","uuid":"a","timestamp":"2024-01-15T10:00:00.000Z","cwd":%[1]q,"message":{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Write","input":{"file_path":"%[1]s/CLAUDE.md","content":"x"}}]}}
+{"type":"user","uuid":"r","timestamp":"2024-01-15T10:00:00.000Z","cwd":%[1]q,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"File created successfully at: %[1]s/CLAUDE.md"}]}}
+`, dir)
+		put(t, filepath.Join(home, ".claude/projects/-src", fmt.Sprintf("%d0d2f7a1-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl", i)), line)
+	}
+	commandIn(t, home, nil, "run", "--once", "-q")
+	for _, line := range []string{"files", "week --since 2024-01-01"} {
+		if screen := onScreen(t, home, 72, strings.Fields(line)); !strings.Contains(screen, " north/flo") || !strings.Contains(screen, " south/flo") {
+			t.Errorf("ccd %s:\n%s", line, screen)
+		}
+	}
+}

@@ -5,6 +5,7 @@ package words
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,11 +32,31 @@ func Are(n int, one, many string) string {
 
 // Directory is the last part of a path of any system, and the one before it if only a hidden directory is between them: a worktree.
 func Directory(path string) string {
-	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
+	parts := elements(path)
 	if n := len(parts); n > 2 && strings.HasPrefix(parts[n-2], ".") {
 		return mark.Inline(parts[n-3]+"/"+parts[n-1], 0)
 	}
 	return mark.Inline(strings.Join(parts[max(0, len(parts)-1):], ""), 0)
+}
+
+// Directories returns the Directory of each path, or as many of its last parts as no other one of the paths has.
+func Directories(paths []string) map[string]string {
+	names := map[string]string{}
+	for _, path := range paths {
+		parts, n := elements(path), 1
+		end := func(path string) []string { all := elements(path); return all[max(0, len(all)-n):] }
+		for n < len(parts) && slices.ContainsFunc(paths, func(other string) bool { return other != path && slices.Equal(end(other), end(path)) }) {
+			n++
+		}
+		if names[path] = Directory(path); n > 1 {
+			names[path] = mark.Inline(strings.Join(end(path), "/"), 0)
+		}
+	}
+	return names
+}
+
+func elements(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
 }
 
 // Argument is a name as an argument of a command line that is pasted. One that begins with a hyphen would be taken for a

@@ -39,11 +39,11 @@ func SessionColumns(now time.Time) []table.Column[status.Session] {
 			return title
 		}, Piped: func(s status.Session) string { return s.Labelled() }},
 		{
-			Head: "PROJECT", Least: 8, Drop: 5, Text: func(s status.Session) string { return table.Cut(s.Directory(), 20) },
+			Head: "PROJECT", Least: 8, Drop: 6, Text: func(s status.Session) string { return table.Cut(s.Directory(), 20) },
 			Piped: func(s status.Session) string { return mark.Inline(s.Project, 0) },
 		},
 		{
-			Head: "LAST", Drop: 6, Text: func(s status.Session) string { return words.Ago(s.LastAt(), now) },
+			Head: "LAST", Drop: 7, Text: func(s status.Session) string { return words.Ago(s.LastAt(), now) },
 			Piped: func(s status.Session) string { return words.Minute(s.LastAt()) },
 		},
 	}
@@ -78,7 +78,7 @@ func LsColumns(now time.Time) []table.Column[status.Session] {
 	}
 	last.Tone, last.Drop = stateTone, 0
 	agent := AgentColumn(func(s status.Session) string { return s.Agent })
-	agent.Drop = 6
+	agent.Drop = 5
 	return append(columns,
 		table.Column[status.Session]{
 			Head: "CONTEXT", Text: func(s status.Session) string { return s.Size().Filled() },

@@ -107,7 +107,7 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 	case len(rows) == 0:
 		return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", archive.ErrNotFound), "ccd search --path PATH finds what was read, too")
 	}
-	if err := cli.PrintTable(a.App, rows, filesColumns(time.Now())); err != nil {
+	if err := cli.PrintTable(a.App, rows, filesColumns(rows, time.Now())); err != nil {
 		return err
 	}
 	if more && f.limit == screen {
@@ -175,7 +175,14 @@ func rowsOf(s *work.Session, which reader.Choice, at func(file string) bool, pat
 	return rows
 }
 
-func filesColumns(now time.Time) []table.Column[*fileRow] {
+func filesColumns(rows []*fileRow, now time.Time) []table.Column[*fileRow] {
+	var projects []string
+	for _, r := range rows {
+		projects = append(projects, r.Project)
+	}
+	names := words.Directories(projects)
+	agent := cli.AgentColumn(func(r *fileRow) string { return r.Agent })
+	agent.Drop = 1
 	return []table.Column[*fileRow]{
 		{Head: "FILE", Least: 20, Part: 40, Cut: table.CutMiddle, Text: func(r *fileRow) string { return within(r.Project, r.Path) }, Piped: func(r *fileRow) string { return mark.Inline(r.Path, 0) }},
 		{Head: "CHANGED", Text: func(r *fileRow) string {
@@ -189,17 +196,17 @@ func filesColumns(now time.Time) []table.Column[*fileRow] {
 			}
 			return r.at.UTC().Format(time.RFC3339)
 		}},
-		{Head: "HOW", Drop: 2, Text: func(r *fileRow) string { return r.How }},
-		{Head: "VERSIONS", Drop: 4, Text: func(r *fileRow) string { return fmt.Sprint(r.Versions) }},
+		{Head: "HOW", Drop: 3, Text: func(r *fileRow) string { return r.How }},
+		{Head: "VERSIONS", Drop: 2, Text: func(r *fileRow) string { return fmt.Sprint(r.Versions) }},
 		{Head: "+/-", Text: func(r *fileRow) string { return fmt.Sprintf("+%d -%d", r.Plus, r.Minus) }},
 		{
 			Head: "RECORD", Text: func(r *fileRow) string { return mark.Inline(r.from.Short(), 0) + "#" + fmt.Sprint(r.Record) },
 			Piped: func(r *fileRow) string { return r.Session + "#" + fmt.Sprint(r.Record) },
 		},
 		{
-			Head: "PROJECT", Least: 8, Drop: 3, Text: func(r *fileRow) string { return table.Cut(words.Directory(r.Project), 20) },
+			Head: "PROJECT", Least: 8, Drop: 4, Text: func(r *fileRow) string { return table.CutMiddle(names[r.Project], 24) },
 			Piped: func(r *fileRow) string { return mark.Inline(r.Project, 0) },
 		},
-		cli.AgentColumn(func(r *fileRow) string { return r.Agent }),
+		agent,
 	}
 }

@@ -70,7 +70,7 @@ texts ("~", here and wherever ccd shows tokens).
 COMPACTED is how often the agent compacted it.
 
 On a terminal, ls shows one screen; the title is cut, and columns that do not
-fit are left out: STATE first, then TOKENS, COMPACTED, PROJECT, AGENT. In a
+fit are left out: STATE first, then TOKENS, COMPACTED, AGENT, PROJECT. In a
 pipe, every session is one line with all columns, separated by tabs.
 
 ` + timeWords + `

@@ -138,7 +138,7 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 
 // weekRow is a line of the table. By is what its sums are by, on a terminal only in the first line of each.
 type weekRow struct {
-	by string
+	by, name string
 	*work.Sum
 }
 
@@ -155,12 +155,20 @@ func weekRows(sums *work.Sums, brief bool) (rows []weekRow, more int) {
 			list = list[:min(len(list), mostSums)]
 			more += len(g.list) - len(list)
 		}
+		var paths []string
+		for _, one := range list {
+			paths = append(paths, one.Name)
+		}
+		names := words.Directories(paths)
 		for i, one := range list {
-			by := g.by
+			row := weekRow{g.by, mark.Inline(one.Name, 0), one}
 			if brief && i > 0 {
-				by = ""
+				row.by = ""
 			}
-			rows = append(rows, weekRow{by, one})
+			if brief && g.by == "project" {
+				row.name = names[one.Name]
+			}
+			rows = append(rows, row)
 		}
 	}
 	return rows, more
@@ -179,7 +187,7 @@ func weekColumns(sums *work.Sums) []table.Column[weekRow] {
 	plain := func(n int64) string { return fmt.Sprint(n) }
 	columns := []table.Column[weekRow]{
 		{Head: "BY", Text: func(r weekRow) string { return r.by }},
-		{Head: "NAME", Least: 12, Part: 25, Cut: table.CutMiddle, Text: func(r weekRow) string { return mark.Inline(r.Name, 0) }},
+		{Head: "NAME", Least: 12, Part: 25, Cut: table.CutMiddle, Text: func(r weekRow) string { return r.name }},
 	}
 	for _, n := range []struct {
 		head string
