@@ -81,7 +81,8 @@ func Each(ctx context.Context, l *reader.Library, c reader.Choice) iter.Seq2[*Se
 // Sum is what was done in a time, in a project, by an agent or by a model. Of a model only sessions and tokens are counted: what else was
 // done, no record ascribes to one.
 type Sum struct {
-	Name      string `json:"name"`
+	Name      string `json:"-"`
+	Key       string `json:"name"`     // of a time its first day or its month, as ISO 8601 has it; else Name
 	Sessions  int    `json:"sessions"` // with their sub-agents
 	Requests  int    `json:"requests"`
 	Files     int    `json:"files"` // different ones that were changed
@@ -150,7 +151,7 @@ func Of(ctx context.Context, l *reader.Library, w Wanted) (*Sums, error) {
 }
 
 func newSum(name string) *Sum {
-	return &Sum{Name: name, sessions: map[transcript.Key]bool{}, files: map[string]bool{}}
+	return &Sum{Name: name, Key: name, sessions: map[transcript.Key]bool{}, files: map[string]bool{}}
 }
 
 // add adds a deed of a session, which is one with whole.
@@ -190,7 +191,10 @@ func (b *Sums) reply(r reply) {
 
 // count counts a thing in each sum that it belongs to, but for that of a model.
 func (b *Sums) count(at time.Time, agent string, whole *reader.Entry, count func(*Sum)) {
-	for _, one := range []*Sum{b.Total, named(&b.Times, b.step(at)), named(&b.Projects, cmp.Or(whole.Kept.Cwd, "(unknown)")), named(&b.Agents, agent)} {
+	key, name := b.step(at)
+	step := named(&b.Times, name)
+	step.Key = key
+	for _, one := range []*Sum{b.Total, step, named(&b.Projects, cmp.Or(whole.Kept.Cwd, "(unknown)")), named(&b.Agents, agent)} {
 		if one.sessions[whole.Key] = true; one.first.IsZero() || at.Before(one.first) {
 			one.first = at
 		}
@@ -227,16 +231,17 @@ const (
 	mostWeeks = 120
 )
 
-// step names the day, the week or the month of a time, as the whole time needs it.
-func (b *Sums) step(t time.Time) string {
+// step names the day, the week or the month of a time, as the whole time needs it: for programs and for people.
+func (b *Sums) step(t time.Time) (key, name string) {
 	t = t.Local()
 	switch days := int(b.Until.Sub(b.Since).Hours() / 24); {
 	case days <= mostDays:
-		return t.Format("Mon 2 Jan")
+		return t.Format(time.DateOnly), t.Format("Mon 2 Jan")
 	case days <= mostWeeks:
-		return t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format("week of 2 Jan")
+		monday := t.AddDate(0, 0, -(int(t.Weekday())+6)%7)
+		return monday.Format(time.DateOnly), monday.Format("week of 2 Jan")
 	}
-	return t.Format("Jan 2006")
+	return t.Format("2006-01"), t.Format("Jan 2006")
 }
 
 func named(list *[]*Sum, name string) *Sum {

@@ -38,11 +38,11 @@ of its requests. COST is there for models whose price is configured
 ` + timeWords + `
 
 With --json: one object: since, until, total, by_time, by_project, by_agent and
-by_model: {name, sessions, requests, files, commits, compactions, input_tokens
-(not from a cache), cache_read_tokens, cache_write_tokens, output_tokens,
-replies, replies_begun (with only the first count of their output), cost_usd
-(null if a price is missing)}, unpriced (models without a price, if
-any has one), damage`,
+by_model: {name (of a time its first day, 2026-01-29, or its month), sessions,
+requests, files, commits, compactions, input_tokens (not from a cache),
+cache_read_tokens, cache_write_tokens, output_tokens, replies, replies_begun
+(with only the first count of their output), cost_usd (null if a price is
+missing)}, unpriced (models without a price, if any has one), damage`,
 		Example: `  ccd week
       the last 7 days
   ccd week --month --project .
