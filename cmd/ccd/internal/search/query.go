@@ -22,6 +22,7 @@ type Query struct {
 	Tool   string     // calls of the tool and their results; any case, and the name of an MCP server can be omitted
 	Path   string     // calls on the file and their results: a path, the end of one, a directory, or a pattern with * ? [] **
 	Said   bool       // only what people and agents said
+	Human  bool       // with Said: only what people said
 	Retold bool       // also the context that ccd's hooks added: see transcript.HistoryNote
 	Since  time.Time  // only records from then on; a record without a time counts as new as its session
 	Until  time.Time  // only records until then; zero for no limit

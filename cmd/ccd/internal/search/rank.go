@@ -13,6 +13,9 @@ func (h Hit) Said() bool { return isSaid(h.Kind) }
 
 func isSaid(k transcript.Kind) bool { return k == transcript.Human || k == transcript.Text }
 
+// says reports whether what is wanted with Said may be of a kind.
+func (q Query) says(k transcript.Kind) bool { return isSaid(k) && (!q.Human || k == transcript.Human) }
+
 // What names the kind of the original, as people see it.
 func (h Hit) What() string {
 	if h.Kind == transcript.Text {

@@ -288,12 +288,13 @@ func (f *finder) ofCall() bool { return f.Tool != "" || f.path != nil }
 
 func damaged(err error) bool { return errors.As(err, new(*archive.DamageError)) }
 
-// excludes reports whether nothing in a session can match. An attachment is as old as its last change, and has no calls.
+// excludes reports whether nothing in a session can match. An attachment is as old as its last change, and has no calls; to a sub-agent
+// only an agent speaks.
 func (f *finder) excludes(s source) bool {
 	attachment := s.Class == transcript.Attachment
 	early := !f.Since.IsZero() && !s.Last().IsZero() && s.Last().Before(f.Since)
 	late := attachment && !f.Until.IsZero() && s.Last().After(f.Until)
-	return early || late || attachment && (f.ofCall() || f.Said)
+	return early || late || attachment && (f.ofCall() || f.Said) || f.Human && s.Class == transcript.SubAgent
 }
 
 // session searches all generations, the newest one first.

@@ -176,7 +176,7 @@ func retells(it *transcript.Item) bool {
 
 // match matches the text of an item.
 func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok bool) {
-	if w.Said && !isSaid(it.Kind) && r.Queue != transcript.Enqueued || !w.within(r.Time) || !w.Retold && retells(it) {
+	if w.Said && !w.says(it.Kind) && r.Queue != transcript.Enqueued || !w.within(r.Time) || !w.Retold && retells(it) {
 		return m, false
 	}
 	if m.text, m.same = transcript.Readable(it.Kind, it.Raw); len(m.text) == 0 {
@@ -197,7 +197,7 @@ func (w *walk) match(r *transcript.Record, it *transcript.Item) (m match, ok boo
 	if r.Queue == transcript.Enqueued { // often the only copy of what a person typed
 		m.kind = transcript.Human
 	}
-	return m, (!w.Said || isSaid(m.kind)) && m.all(w.terms, text)
+	return m, (!w.Said || w.says(m.kind)) && m.all(w.terms, text)
 }
 
 // masked returns a text of the same length in which no word matches the marks. If one did, which generations lack the word would

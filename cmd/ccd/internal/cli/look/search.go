@@ -26,10 +26,11 @@ import (
 
 type searchFlags struct {
 	narrow
-	tool, path, session   string
-	all, everywhere, said bool
-	line                  bool // the words are one line, which no shell has split
-	limit, context        int
+	tool, path, session string
+	said                string // "", both or human
+	all, everywhere     bool
+	line                bool // the words are one line, which no shell has split
+	limit, context      int
 
 	which reader.Choice
 }
@@ -94,7 +95,9 @@ sessions_not_searched (if --limit ended the search, how many more may have hits)
   ccd search --path src/money.py --since 2d
       each read and change of a file in the last 2 days
   ccd search --session . --all --limit 0 panic
-      every hit in this directory's session and its sub-agents`,
+      every hit in this directory's session and its sub-agents
+  ccd search --said=human overflow
+      what you said`,
 	}
 	c.Args = check
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -110,9 +113,16 @@ sessions_not_searched (if --limit ended the search, how many more may have hits)
 	return c
 }
 
+// Values of --said: who said it.
+const (
+	both  = "both"
+	human = "human"
+)
+
 func (f *searchFlags) add(a *app, c *cobra.Command) {
 	flags := c.Flags()
-	flags.BoolVar(&f.said, "said", false, "only what people and agents said")
+	cli.OneOf(flags, &f.said, "said", "only what people and agents said; --said=`human`: only what people said", both, human)
+	flags.Lookup("said").NoOptDefVal = both
 	flags.StringVar(&f.tool, "tool", "", "only calls to the tool `NAME`, and their results")
 	flags.StringVar(&f.path, "path", "", "only calls that read or change `PATH`: a file, the end of its path, a directory, or a pattern with * and **")
 	flags.StringVar(&f.session, "session", "", "only in `SESSION` (. for this directory's)")
@@ -288,7 +298,7 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 	default:
 		what = " --tool " + words.Shell(f.tool)
 	}
-	narrow := f.said || f.given() || f.session != "" || (f.tool != "" || f.path != "") && len(args) > 0 || f.tool != "" && f.path != ""
+	narrow := f.said != "" || f.given() || f.session != "" || (f.tool != "" || f.path != "") && len(args) > 0 || f.tool != "" && f.path != ""
 	hides := l.Agents.Redact != nil && !l.ForAgent()
 	switch {
 	case hides && slices.ContainsFunc(args, func(word string) bool { return len(l.Agents.Redact.Session().Marks([]byte(word))) > 0 }):
@@ -343,7 +353,7 @@ var looksRegexp = lazy.Regexp(`\\[dDwWsSbB.]|[.)\]][*+]|\w\|\w|\[[^\]]+-[^\]]+\]
 
 // query makes the query of the command line.
 func (f searchFlags) query(args []string, now time.Time) (q search.Query, err error) {
-	q.Tool, q.Path, q.Said, q.Retold = f.tool, f.path, f.said, f.all
+	q.Tool, q.Path, q.Said, q.Human, q.Retold = f.tool, f.path, f.said != "", f.said == human, f.all
 	if f.context < 0 {
 		return q, errors.New("--context must be 0 or more")
 	}
