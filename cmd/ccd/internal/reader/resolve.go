@@ -67,8 +67,8 @@ func (l *Library) names(agent string) (all []named) {
 // leastEnd is the fewest bytes that name a session as the end of its ID.
 const leastEnd = 8
 
-// Find returns the one session that a SESSION argument names: a session ID, a unique prefix of one, a transcript's path, `latest`
-// or `latest:DIR`. It fails with archive.ErrNotFound, or with *AmbiguousError if several match.
+// Find returns the one session that a SESSION argument names: a session ID, a unique prefix of one, a name from ccd label, a transcript's
+// path, `latest` or `latest:DIR`. It fails with archive.ErrNotFound, or with *AmbiguousError if several match.
 func (l *Library) Find(arg, agent string) (*Entry, error) {
 	found := l.resolve(arg, agent)
 	switch {
@@ -81,7 +81,8 @@ func (l *Library) Find(arg, agent string) (*Entry, error) {
 }
 
 // resolve returns the sessions that an argument names. An exact ID or last element of one wins over a prefix, and a conversation over the attachments
-// whose IDs begin with its own. If an ID is a path below the root, a prefix of its last element is enough; of any, so is its end.
+// whose IDs begin with its own. If an ID is a path below the root, a prefix of its last element is enough; of any, so is its end. The name from
+// ccd label must be whole.
 func (l *Library) resolve(arg, agent string) []named {
 	if dir, ok := LatestIn(arg); ok {
 		for e := range l.Latest(dir, agent) {
@@ -96,7 +97,17 @@ func (l *Library) resolve(arg, agent string) []named {
 	if !utf8.ValidString(arg) {
 		arg = mark.Name(arg)
 	}
-	for _, names := range []func(n named) bool{
+	for _, names := range naming(arg) {
+		if found := filter(all, names); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// naming returns the ways in which an argument may name a session, the first that finds one counts.
+func naming(arg string) []func(n named) bool {
+	return []func(n named) bool{
 		func(n named) bool { return n.name == arg },
 		func(n named) bool { return n.Class != transcript.Attachment && path.Base(n.name) == arg },
 		func(n named) bool { return n.Class != transcript.Attachment && strings.HasPrefix(n.name, arg) },
@@ -106,12 +117,8 @@ func (l *Library) resolve(arg, agent string) []named {
 		func(n named) bool {
 			return n.Class != transcript.Attachment && len(arg) >= leastEnd && (strings.HasSuffix(n.name, arg) || strings.HasSuffix(n.bare(), arg))
 		},
-	} {
-		if found := filter(all, names); len(found) > 0 {
-			return found
-		}
+		func(n named) bool { return n.name != "" && n.Kept.Labels.Name == arg },
 	}
-	return nil
 }
 
 func filter(all []named, keep func(named) bool) (found []named) {
