@@ -139,10 +139,11 @@ func (l *Library) Load(ctx context.Context) error {
 	return nil
 }
 
-// Newest returns the session of an agent that grew last and whose transcript is there, nil if there is none.
+// Newest returns the session of an agent that grew last and whose transcript is there, nil if there is none. One that ccd resume began is
+// none: it does not tell the agent's version.
 func (l *Library) Newest(agent string) *Entry {
 	for _, e := range l.Sessions {
-		if e.Agent == agent && e.Class == transcript.Main && !e.Kept.Gone {
+		if e.Agent == agent && e.Class == transcript.Main && !e.Kept.Gone && e.Kept.Resumed.Records == 0 {
 			return e
 		}
 	}
