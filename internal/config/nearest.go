@@ -36,14 +36,27 @@ func (c *Config) unknownKey(key toml.Key) error {
 	if table := c.field(key[:len(key)-1]); len(key) > 2 && table.IsValid() {
 		return fmt.Errorf("%s: %w", key[:len(key)-1], unknown("key", last, named(table.Type())))
 	}
-	var names []string
+	var names, beside []string
 	for _, k := range c.keys() {
+		if len(key) == 2 && k.section == key[0] {
+			beside = append(beside, k.name)
+		}
 		if k.name == last {
 			return fmt.Errorf("unknown key %q; did you mean %q?", name, k)
 		}
 		names = append(names, k.section, k.String())
 	}
-	return unknown("key", name, names)
+	if len(beside) == 0 {
+		return unknown("key", name, names)
+	}
+	switch best, away := Nearest(last, beside); {
+	case best == "":
+		return fmt.Errorf("unknown key in [%s]", key[0])
+	case away > 2:
+		return fmt.Errorf("unknown key in [%s]; did you mean %q?", key[0], best)
+	default:
+		return fmt.Errorf("unknown key %q; did you mean %q?", name, key[0]+"."+best)
+	}
 }
 
 // distance returns the number of characters to insert, delete, replace or swap.
