@@ -198,7 +198,12 @@ func filesColumns(rows []*fileRow, now time.Time) []table.Column[*fileRow] {
 		}},
 		{Head: "HOW", Drop: 3, Text: func(r *fileRow) string { return r.How }},
 		{Head: "VERSIONS", Drop: 2, Text: func(r *fileRow) string { return fmt.Sprint(r.Versions) }},
-		{Head: "+/-", Text: func(r *fileRow) string { return fmt.Sprintf("+%d -%d", r.Plus, r.Minus) }},
+		{Head: "+/-", Text: func(r *fileRow) string {
+			if r.Plus+r.Minus == 0 && r.How == reader.How[transcript.Revert] { // how much that was, no call says
+				return r.How
+			}
+			return fmt.Sprintf("+%d -%d", r.Plus, r.Minus)
+		}},
 		{
 			Head: "RECORD", Text: func(r *fileRow) string { return mark.Inline(r.from.Short(), 0) + "#" + fmt.Sprint(r.Record) },
 			Piped: func(r *fileRow) string { return r.Session + "#" + fmt.Sprint(r.Record) },
