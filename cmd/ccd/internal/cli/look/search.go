@@ -152,6 +152,9 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if err != nil && (!f.everywhere || !errors.Is(err, archive.ErrNotFound)) {
 		return err
 	}
+	if len(args) > 1 && (isOperator(args[0]) && args[0] != "NOT" || isOperator(args[len(args)-1])) {
+		a.Say("at the beginning and the end, AND, OR and NOT are words: an operator needs the words that it is about")
+	}
 	p := a.hitPrinter(l, q, f.limit)
 	p.all = f.all
 	if !f.all && f.session == "" {
@@ -175,6 +178,8 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	}
 	return a.reportSearch(ctx, p, l, in, others, f, args)
 }
+
+func isOperator(word string) bool { return word == "AND" || word == "OR" || word == "NOT" }
 
 // everywhere prints the hits in the archives of other machines, and records how old these are. It returns how many sessions it
 // searched.
