@@ -231,12 +231,15 @@ func (a *app) restoreAll(ctx context.Context, l *reader.Library, f restoreFlags,
 	return a.deliver(f.output, f.force, f.raw, func(w io.Writer) error {
 		out := &lastByte{w: w}
 		return each(func(o reader.Original) error {
+			if err := a.writeWithLag(ctx, out, o, f, rules); err != nil {
+				return err
+			}
 			if out.any && out.last != '\n' {
 				if _, err := io.WriteString(out, "\n"); err != nil {
 					return fmt.Errorf("write output: %w", err)
 				}
 			}
-			return a.writeWithLag(ctx, out, o, f, rules)
+			return nil
 		})
 	})
 }
