@@ -16,6 +16,7 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
@@ -243,7 +244,27 @@ func (a *app) compactOne(ctx context.Context, d *daemon.Daemon, l *reader.Librar
 		return a.printMade(l.Fresh(ctx, s, made), s, f)
 	}
 	a.Say("%s", savedLine(made))
+	for _, word := range f.manual.Focus {
+		if !occurs(ctx, l, s.Key, word) {
+			a.Say("--focus: %s occurs nowhere in the session", word)
+		}
+	}
 	return a.Print(made.Path + "\n")
+}
+
+// occurs reports whether a session has a word, also if not all of it can be read.
+func occurs(ctx context.Context, l *reader.Library, k transcript.Key, word string) bool {
+	err := l.Load(ctx) // what was just archived
+	e := l.Entry(k)
+	if err != nil || e == nil {
+		return true
+	}
+	for h, err := range (search.Search{Library: l, Sessions: []*reader.Entry{e}, Query: search.Query{Words: []string{word}, Retold: true}}).Hits(ctx) {
+		if err != nil || !h.Part {
+			return true
+		}
+	}
+	return false
 }
 
 // previewFile compacts a session and writes nothing.
