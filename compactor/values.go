@@ -294,7 +294,9 @@ func inWords(line string) bool {
 	words, all := 0, 0
 	for field := range strings.FieldsSeq(line) {
 		word := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
-		other := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.ContainsRune("'’-", r) })
+		other := strings.IndexFunc(word, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.ContainsRune("'’-", r)
+		})
 		if all++; word != "" && other < 0 || strings.ContainsFunc(word, lexicon.IsWide) {
 			words++
 		}
