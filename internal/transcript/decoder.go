@@ -275,7 +275,7 @@ func (d *Decoder) readEnds(r *Record, head, tail []byte) {
 		switch from, to := it.Span.Off-r.Span.Off, it.Span.End()-r.Span.Off; {
 		case whole && from >= cut:
 			it.Span.Off += gap
-		case to > cut || !whole && to == cut: // its middle is missing
+		case to > cut || !whole && !intact(head, line, from, to): // a part of it is missing
 			r.Unread = !whole || it.Kind != Image
 			continue
 		}
@@ -283,6 +283,14 @@ func (d *Decoder) readEnds(r *Record, head, tail []byte) {
 	}
 	r.exact, r.Marks = nil, nil
 	d.items = r.Items
+}
+
+// intact reports whether a value of a line that was completed stands so in what the line begins with.
+func intact(head, line []byte, from, to int64) bool {
+	if !bytes.Equal(head[from:to], line[from:to]) {
+		return false
+	}
+	return bytes.IndexByte([]byte(`"{[`), head[from]) >= 0 || to < int64(len(head)) && head[to] == '"'
 }
 
 // Limits for buffers kept between segments, because many decoders are idle.

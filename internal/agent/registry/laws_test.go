@@ -191,6 +191,27 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
+// TestLongLineIsCutAnywhere: what is read of a line over MaxLine stands so in it, also where its beginning ends within an escape.
+func TestLongLineIsCutAnywhere(t *testing.T) {
+	const begins, kept = `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"a"},{"type":"tool_result","tool_use_id":"t2","content":"`, 256 << 10
+	for _, escape := range []string{`\n`, `\u001b`, `\\`} {
+		for shift := range len(escape) + 1 {
+			text := strings.Repeat("x", kept-len(begins)-shift) + escape + strings.Repeat("x", transcript.MaxLine)
+			line := []byte(begins + text + `"}]}}` + "\n")
+			for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: line, Rest: true}) {
+				if !r.Long || len(r.Items) == 0 {
+					t.Errorf("%s %d: %d items", escape, shift, len(r.Items))
+				}
+				for _, it := range r.Items {
+					if there := line[it.Span.Off:it.Span.End()]; !bytes.Equal(it.Raw, there) {
+						t.Errorf("%s %d: an item of %d bytes is not in the line", escape, shift, len(it.Raw))
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestBombs checks that hostile input costs time and memory in proportion, and never crashes the process.
 func TestBombs(t *testing.T) {
 	n := testkit.Cases(t, 1<<13, 1<<18)
