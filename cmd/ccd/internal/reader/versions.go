@@ -573,6 +573,7 @@ func (e *event) told(what string) *Event {
 
 // apply updates what is known of a file.
 func (e *event) apply(f *file) {
+	f.found = transcript.Content{}
 	switch e.Change.Op {
 	case transcript.Other:
 		if f.touched && f.Gone == nil {
@@ -597,7 +598,7 @@ func (e *event) apply(f *file) {
 
 // now sets the content that the file has from this record on.
 func (e *event) now(f *file, c transcript.Content, how string) {
-	f.touched, f.content, f.found = true, c, transcript.Content{}
+	f.touched, f.content = true, c
 	if _, ok := c.Text(); ok {
 		f.why, f.last = nil, e.at
 	}
