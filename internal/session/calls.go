@@ -434,12 +434,12 @@ type Step struct {
 	*Call
 	Tokens int64         // about, converted from the characters of the result
 	Took   time.Duration // from the call to the result, 0 if it is not recorded
-	Gone   bool          // it was in the context before a compaction
+	Gone   bool          // a compaction took the result out of the context
 }
 
 // StepOf measures a call. A step in an inline sub-agent, or without a result, has no tokens.
 func (s *Session) StepOf(c *Call) Step {
-	step := Step{Call: c, Gone: len(s.Bounds) > 0 && c.Result.Rec < s.Bounds[len(s.Bounds)-1].Rec}
+	step := Step{Call: c, Gone: !s.InContext(c.Result.Rec)}
 	if c.Result.Zero() {
 		return step
 	}
