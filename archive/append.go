@@ -242,7 +242,7 @@ func (b *packed) write(tx *bolt.Tx) (made block, err error) {
 	if b.piece {
 		return made, nil
 	}
-	return made, putShared(tx, b.Sum, made.ID)
+	return made, put(tx, kindHash, b.Sum[:], appendUints(nil, made.ID))
 }
 
 func (a *Archive) damageIn(k transcript.Key, at transcript.Cursor, err error) error {

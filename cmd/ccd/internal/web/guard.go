@@ -41,8 +41,6 @@ type gate struct {
 	tokens map[string]bool // not used yet
 }
 
-func newGate() *gate { return &gate{cookie: random(), tokens: map[string]bool{}} }
-
 // random returns 256 random bits as text.
 func random() string {
 	b := make([]byte, 32)

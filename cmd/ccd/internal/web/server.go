@@ -60,7 +60,7 @@ func Listen(o Options) (*Server, error) {
 	if s.listener, err = listen(host, o.Addr, o.Library.StateDir); err != nil {
 		return nil, err
 	}
-	s.gate, s.look = newGate(), newLook(false)
+	s.gate, s.look = &gate{cookie: random(), tokens: map[string]bool{}}, newLook(false)
 	s.hosts = hostsOf(s.port(), o.Hosts)
 	return s, nil
 }
@@ -143,7 +143,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	if down := h.Shutdown(end); down != nil {
 		err = errors.Join(err, h.Close())
 	}
-	s.shelf.wait()
+	s.shelf.indexing.Wait() // its context has ended
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
