@@ -29,7 +29,7 @@ type Options struct {
 	Addr    string                  // a loopback address; with port 0, the port of last time or a free one
 	Hosts   []string                // further names under which a proxy reaches the page
 	Idle    time.Duration           // the server ends after so long without requests, which an open page makes; 0: never
-	Apart   func(agent string) bool // ccd could add to the agent's context at a compaction, or write it, and is not set up to; nil: that is not known
+	Unused  func(agent string) bool // reports whether ccd could add to the agent's context at a compaction, or write it, and is not set up to
 }
 
 // Server serves the page.
