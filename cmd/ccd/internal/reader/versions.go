@@ -28,12 +28,7 @@ type sought struct {
 }
 
 // by says until when records count.
-func (w sought) by() string {
-	if w.At.IsZero() {
-		return ""
-	}
-	return " by " + w.At.UTC().Format("2006-01-02T15:04Z")
-}
+func (w sought) by() string { return words.Format(w.At.UTC(), " by 2006-01-02T15:04Z") }
 
 // Version is the content of a file as an agent last read or wrote it, and what --info tells of it.
 type Version struct {
