@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -70,12 +71,9 @@ func (s *Server) cookieName() string { return "ccd_" + s.port() }
 
 // admitted reports whether the request has the cookie.
 func (s *Server) admitted(r *http.Request) bool {
-	for _, c := range r.CookiesNamed(s.cookieName()) {
-		if subtle.ConstantTimeCompare([]byte(c.Value), []byte(s.gate.cookie)) == 1 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.CookiesNamed(s.cookieName()), func(c *http.Cookie) bool {
+		return subtle.ConstantTimeCompare([]byte(c.Value), []byte(s.gate.cookie)) == 1
+	})
 }
 
 // refusal is why a request is not answered.
