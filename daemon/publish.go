@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,9 +82,7 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session, model *compactor
 	next.Took = max(1, time.Since(begun).Milliseconds())
 	st := model.Status()
 	next.Title, next.Ask = st.Title, st.Ask
-	if next.Trigger == "" {
-		next.Trigger = "manual"
-	}
+	next.Trigger = cmp.Or(next.Trigger, "manual")
 	if s.requested != nil {
 		next.Manual = *s.requested
 	}

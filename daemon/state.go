@@ -124,7 +124,5 @@ func (s *State) setStatus(c compactor.Status, perToken float64) {
 	}
 	s.Estimate, s.About = c.Context, sidecar.About(c.Context, perToken)
 	s.Curve, s.Back = c.Curve.Encode(), c.Back.String()
-	if s.Trigger == "" {
-		s.Trigger = c.Trigger
-	}
+	s.Trigger = cmp.Or(s.Trigger, c.Trigger)
 }
