@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -17,9 +18,7 @@ import (
 // checkSegment returns the start of seg, with generation 1 for the zero Cursor.
 func checkSegment(seg transcript.Segment) (transcript.Cursor, error) {
 	start := seg.Start
-	if start.Generation == 0 {
-		start.Generation = 1
-	}
+	start.Generation = cmp.Or(start.Generation, 1)
 	if start.Offset < 0 || seg.End.Offset != start.Offset+int64(len(seg.Data)) || seg.End.Generation != start.Generation {
 		return start, fmt.Errorf("bad segment: %d bytes from generation %d, offset %d to generation %d, offset %d",
 			len(seg.Data), start.Generation, start.Offset, seg.End.Generation, seg.End.Offset)
@@ -242,7 +241,7 @@ func (b *packed) write(tx *bolt.Tx) (made block, err error) {
 	if b.piece {
 		return made, nil
 	}
-	return made, putShared(tx, b.Sum, made.ID)
+	return made, put(tx, kindHash, b.Sum[:], appendUints(nil, made.ID))
 }
 
 func (a *Archive) damageIn(k transcript.Key, at transcript.Cursor, err error) error {

@@ -180,8 +180,3 @@ func versionOf(tx *bolt.Tx) (uint64, error) {
 	}
 	return binary.BigEndian.Uint64(base) + uint64(tx.ID()), nil
 }
-
-// continueFrom makes the versions of a new file higher than those of the one that it is made from.
-func continueFrom(tx *bolt.Tx, version uint64) error {
-	return putSealed(tx, kindMeta, keyBase, seal(kindMeta, version, keyBase, binary.BigEndian.AppendUint64(nil, version)))
-}

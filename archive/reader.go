@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -163,9 +164,7 @@ func (r *Reader) load(tx *bolt.Tx) error {
 		return ErrNotFound
 	}
 	if err == nil {
-		if r.n == 0 {
-			r.n = s.Generation
-		}
+		r.n = cmp.Or(r.n, s.Generation)
 		if r.n < 1 || r.n > s.Generation {
 			return ErrNotFound
 		}
@@ -400,9 +399,7 @@ func (c *collector) add(data []byte, last bool) (transcript.Segment, bool) {
 	if n == 0 && len(c.buf) < pieceSize {
 		return transcript.Segment{}, false
 	}
-	if n == 0 {
-		n = len(c.buf)
-	}
+	n = cmp.Or(n, len(c.buf))
 	seg := transcript.Segment{Start: c.start, Data: c.buf[:n], End: c.start}
 	seg.End.Offset += int64(n)
 	c.start, c.yielded = seg.End, n

@@ -65,7 +65,9 @@ func (a *Archive) rebuild(ctx context.Context, l lock, r *Rebuilt, progress Prog
 		r.Report, err = a.salvage(ctx, tmp, func(into *Archive) error {
 			err := s.collect(ctx, progress.part(0, 400))
 			if err == nil {
-				err = into.update(ctx, 0, func(tx *bolt.Tx) error { return continueFrom(tx, s.version) })
+				err = into.update(ctx, 0, func(tx *bolt.Tx) error { // versions go on from those of the old file
+					return putSealed(tx, kindMeta, keyBase, seal(kindMeta, s.version, keyBase, binary.BigEndian.AppendUint64(nil, s.version)))
+				})
 			}
 			if err != nil {
 				return err

@@ -294,7 +294,3 @@ func getShared(tx *bolt.Tx, sum mark.Hash) uint64 {
 	d := varints{b: record}
 	return d.uint()
 }
-
-func putShared(tx *bolt.Tx, sum mark.Hash, id uint64) error {
-	return put(tx, kindHash, sum[:], appendUints(nil, id))
-}

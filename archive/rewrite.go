@@ -360,7 +360,7 @@ func (f *filled) add(ctx context.Context, r *Reader, end int64) error {
 		}
 		known = known && err == nil
 		data, off := slices.Clone(p.data), p.off
-		fillSorted(data, off, f.holes)
+		fillHoles(data, off, overlapping(f.holes, off, off+int64(len(data))))
 		for n := len(f.before); n < len(f.holes) && f.holes[n].from < p.end; n++ {
 			if part := f.holes[n].from - off; len(data) > 0 {
 				sum.Write(data[:part])

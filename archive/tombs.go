@@ -299,8 +299,3 @@ func overlapping(holes []hole, from, to int64) []hole {
 	n, _ := slices.BinarySearchFunc(holes[i:], to, func(h hole, to int64) int { return cmp.Compare(h.from, to) })
 	return holes[i : i+n]
 }
-
-// fillSorted is fillHoles for sorted holes, of which few are in data.
-func fillSorted(data []byte, off int64, holes []hole) {
-	fillHoles(data, off, overlapping(holes, off, off+int64(len(data))))
-}

@@ -63,9 +63,6 @@ func FocusWords(text string) ([]string, error) { return limits.FocusWords(text) 
 // Plausible reports whether a context of so many tokens fits a window.
 func Plausible(context, window int64) bool { return session.Plausible(context, window) }
 
-// DecodeCurve returns the curve that Curve.Encode has encoded.
-func DecodeCurve(text string) Curve { return session.DecodeCurve(text) }
-
 // requestLine begins the first line of an input for a summarizer; the ID of the text follows.
 const requestLine = "ccd summarizer request "
 

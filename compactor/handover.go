@@ -10,6 +10,7 @@ import (
 	"ccd/internal/mark"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // The room of the handover in a text, in chars: a share of the text within these bounds.
@@ -184,7 +185,7 @@ func (h *handover) ask(name string, e *event, most int, answering string) {
 	if e.kind == choice {
 		n = e.Call.Words.N()
 	}
-	h.line("%s (#%d%s%s%s): %s%s", name, n, h.stamp(e), h.how(e), e.With(), h.asked(e, most), answering)
+	h.line("%s (#%d%s%s%s): %s%s", name, n, words.Format(e.time, ", 2006-01-02 15:04Z"), h.how(e), e.With(), h.asked(e, most), answering)
 }
 
 // newestTurn returns the newest message that began a turn, nil if there is none.
@@ -390,14 +391,6 @@ func (h *handover) settled(e *event) bool {
 // asks reports whether a text ends with a question.
 func asks(text string) bool {
 	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") || strings.HasSuffix(text, "؟")
-}
-
-// stamp is the time of an event.
-func (h *handover) stamp(e *event) string {
-	if e.time.IsZero() {
-		return ""
-	}
-	return e.time.Format(", 2006-01-02 15:04Z")
 }
 
 // leastReply is how long words must be to be replied to, in the width of an alphabet: a greeting is shorter.

@@ -1,6 +1,7 @@
 package compactor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -571,9 +572,7 @@ func (d *draft) fileEvents() {
 		path := d.path(f.Path)
 		base := transcript.Base(path)
 		dir := strings.TrimSuffix(path, base)
-		if dir == "" {
-			dir = "./"
-		}
+		dir = cmp.Or(dir, "./")
 		e := dirs[title+dir]
 		if e == nil {
 			e = &event{kind: k, index: len(d.events) + len(dirs), n: last.n, age: d.formula.age(float64(last.index+1)/float64(len(d.events)), d.turns-last.turn, 0, 0), turn: d.turns + 1}

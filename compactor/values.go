@@ -292,12 +292,11 @@ func (k *Reader) SaysMessage(message string) bool {
 // inWords reports whether most of a line are words, as in what a person types: a line of a log has times, names and values.
 func inWords(line string) bool {
 	words, all := 0, 0
+	letter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
 	for field := range strings.FieldsSeq(line) {
-		word := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
-		other := strings.IndexFunc(word, func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.ContainsRune("'’-", r)
-		})
-		if all++; word != "" && other < 0 || strings.ContainsFunc(word, lexicon.IsWide) {
+		word := strings.TrimFunc(field, func(r rune) bool { return !letter(r) })
+		other := strings.ContainsFunc(word, func(r rune) bool { return !letter(r) && !strings.ContainsRune("'’-", r) })
+		if all++; word != "" && !other || strings.ContainsFunc(word, lexicon.IsWide) {
 			words++
 		}
 	}

@@ -23,8 +23,6 @@ const (
 	maxBytes  = 4 << 20 // of their segments
 )
 
-func (b *batch) full() bool { return len(b.sessions) >= maxStates || b.bytes >= maxBytes }
-
 // note adds the session's state. The state is a cache: losing it costs one sync.
 func (b *batch) note(s *session) {
 	if b.sessions == nil {

@@ -178,7 +178,7 @@ func (d *Daemon) run(ctx context.Context, j *job) {
 		} else if j.errs[i] = d.derive(ctx, s); j.errs[i] == nil || errors.Is(j.errs[i], ErrNotPlaced) {
 			b.note(s)
 		}
-		if b.full() {
+		if len(b.sessions) >= maxStates || b.bytes >= maxBytes {
 			save()
 		}
 	}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,14 +77,12 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session, model *compactor
 	}
 	next.Covers, next.Options, next.Deferred = next.At, d.hash(s), false
 	next.Original, next.Compacted, next.Real, next.Saved = made.Header.Tokens.Original, made.Tokens, made.About, made.Saved
-	next.Verified, next.Reason, next.Lost = made.Header.Verified, made.Header.Reason, made.Header.KeyInformation.Lost
+	next.Verified = made.Header.Verified
 	next.MissingSummaries = len(made.Wanted)
 	next.Took = max(1, time.Since(begun).Milliseconds())
 	st := model.Status()
 	next.Title, next.Ask = st.Title, st.Ask
-	if next.Trigger == "" {
-		next.Trigger = "manual"
-	}
+	next.Trigger = cmp.Or(next.Trigger, "manual")
 	if s.requested != nil {
 		next.Manual = *s.requested
 	}

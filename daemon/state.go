@@ -50,8 +50,6 @@ type State struct {
 	Real             int64   // real tokens of the companion, about
 	Saved            float64 // percent
 	Verified         bool
-	Reason           string
-	Lost             int
 	Took             int64  // ms that it took to make the companion, 0 if unknown
 	MissingSummaries int    // summaries that the companion lacks, of those requested at once
 	Curve            string // compactor.Curve, encoded
@@ -126,7 +124,5 @@ func (s *State) setStatus(c compactor.Status, perToken float64) {
 	}
 	s.Estimate, s.About = c.Context, sidecar.About(c.Context, perToken)
 	s.Curve, s.Back = c.Curve.Encode(), c.Back.String()
-	if s.Trigger == "" {
-		s.Trigger = c.Trigger
-	}
+	s.Trigger = cmp.Or(s.Trigger, c.Trigger)
 }

@@ -59,8 +59,6 @@ type batch struct {
 	broken error // the source has failed
 }
 
-func (b *batch) empty() bool { return len(b.hints) == 0 && !b.lost && b.broken == nil }
-
 func (b *batch) add(ev fsnotify.Event, now time.Time) {
 	const wanted = fsnotify.Create | fsnotify.Write | fsnotify.Remove | fsnotify.Rename
 	if ev.Op&wanted == 0 {
@@ -97,7 +95,7 @@ func drain(ctx context.Context, s *stream, out chan<- batch) {
 	events, errs := s.events, s.errors
 	for {
 		var to chan<- batch
-		if !b.empty() {
+		if len(b.hints) > 0 || b.lost || b.broken != nil {
 			to = out
 		}
 		select {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -21,7 +22,7 @@ func (l *loop) next(ctx context.Context) (o Offer, ok bool) {
 		} else {
 			return o, false
 		}
-		o.More = l.queue.more(now)
+		o.More = l.queue.idle() > 0 || l.queue.due(now) != nil
 	}
 	return o, ok
 }
@@ -78,7 +79,7 @@ func (l *loop) offerGone(p place) (Offer, bool) {
 }
 
 func (l *loop) offerCold(f foundFile, now time.Time) (Offer, bool) {
-	p := place{f.path(), f.dir.root}
+	p := place{filepath.Join(f.dir.path, f.name), f.dir.root}
 	if l.queue.live[p.path] != nil {
 		return Offer{}, false // it became live meanwhile, with a schedule of its own
 	}

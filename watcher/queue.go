@@ -2,7 +2,6 @@ package watcher
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,8 +32,6 @@ type foundFile struct {
 	mtime time.Time
 	size  int64
 }
-
-func (f foundFile) path() string { return filepath.Join(f.dir.path, f.name) }
 
 // live is the schedule of a file that changed lately. Its times are of this machine's clock, not of the file system's.
 type live struct {
@@ -140,8 +137,4 @@ func (q *queue) popCold() (f foundFile, ok bool) {
 	return f, true
 }
 
-func (q *queue) waiting() int { return len(q.live) + q.idle() }
-
 func (q *queue) idle() int { return len(q.gone) + len(q.cold) }
-
-func (q *queue) more(now time.Time) bool { return q.idle() > 0 || q.due(now) != nil }

@@ -450,7 +450,7 @@ func TestWebGrows(t *testing.T) {
 	lines := strings.SplitAfter(text, "\n")
 	home := webHome(t, map[string]string{ledgerID: strings.Join(lines[:40], "")})
 	s := serveWeb(t, home)
-	if page := s.has(ledgerURL, "ccd show "+ledgerID+" --steps"); !regexp.MustCompile(`the \d largest results, [\d.]+K? of [\d.]+K tokens:`).MatchString(page) {
+	if page := s.has(ledgerURL, "ccd show "+ledgerID+" --steps"); !regexp.MustCompile(`the \d largest results, ~[\d.]+K? of [\d.]+K tokens:`).MatchString(page) {
 		t.Error("the share of what filled the context is not told")
 	}
 	again := ledgerURL + "/part?after=40&records=40"

@@ -1,6 +1,9 @@
 package lexicon
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // errorStarts are the beginnings of error lines.
 var errorStarts = []string{
@@ -51,12 +54,7 @@ func IsError(line string, strict bool) bool {
 	if strict {
 		return false
 	}
-	for _, p := range errorParts {
-		if strings.Contains(low, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(errorParts, func(p string) bool { return strings.Contains(low, p) })
 }
 
 // isBanner reports whether a line is a heading between two rules, such as `==== FAILURES ====`, which is not an error itself.

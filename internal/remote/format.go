@@ -113,13 +113,11 @@ type Forgotten struct {
 	Before int64  `json:"before"`
 }
 
-func (f Forgotten) key() transcript.Key { return transcript.Key{Agent: f.Agent, ID: mark.Unname(f.ID)} }
-
 // tombstones are the numbers of the sessions' tombstones.
 func tombstones(all []Forgotten) map[transcript.Key]int64 {
 	before := map[transcript.Key]int64{}
 	for _, f := range all {
-		before[f.key()] = f.Before
+		before[transcript.Key{Agent: f.Agent, ID: mark.Unname(f.ID)}] = f.Before
 	}
 	return before
 }

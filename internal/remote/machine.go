@@ -57,8 +57,6 @@ type meta struct {
 
 func (m *meta) key() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(m.Seed) }
 
-func (m *meta) machine() string { return machineOf(m.key().Public().(ed25519.PublicKey)) }
-
 // pushed is what was pushed of a session.
 type pushed struct {
 	Session     Session            `json:"session"`
@@ -189,7 +187,7 @@ func putJSON(b *bolt.Bucket, key []byte, v any) error {
 func (m *Machine) Close() error { return m.db.Close() }
 
 // ID returns the machine's name in the store.
-func (m *Machine) ID() string { return m.meta.machine() }
+func (m *Machine) ID() string { return machineOf(m.meta.key().Public().(ed25519.PublicKey)) }
 
 // readJSON returns the values of a bucket.
 func readJSON[T any](db *bolt.DB, bucket []byte) (all map[string]T, err error) {

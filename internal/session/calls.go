@@ -434,12 +434,12 @@ type Step struct {
 	*Call
 	Tokens int64         // about, converted from the characters of the result
 	Took   time.Duration // from the call to the result, 0 if it is not recorded
-	Gone   bool          // it was in the context before a compaction
+	Gone   bool          // a compaction took the result out of the context
 }
 
 // StepOf measures a call. A step in an inline sub-agent, or without a result, has no tokens.
 func (s *Session) StepOf(c *Call) Step {
-	step := Step{Call: c, Gone: len(s.Bounds) > 0 && c.Result.Rec < s.Bounds[len(s.Bounds)-1].Rec}
+	step := Step{Call: c, Gone: !s.InContext(c.Result.Rec)}
 	if c.Result.Zero() {
 		return step
 	}
@@ -452,20 +452,21 @@ func (s *Session) StepOf(c *Call) Step {
 	return step
 }
 
-// Largest returns the n calls that added most to the context, the largest first, and those last that are in it no more.
-func (s *Session) Largest(n int) (all []Step) {
+// Steps returns the calls that added to the context, the largest first: those that are in it, and those that are no more.
+func (s *Session) Steps() (in, gone []Step) {
 	for _, c := range s.Calls {
-		if one := s.StepOf(c); one.Tokens > 0 {
-			all = append(all, one)
+		switch one := s.StepOf(c); {
+		case one.Tokens == 0:
+		case one.Gone:
+			gone = append(gone, one)
+		default:
+			in = append(in, one)
 		}
 	}
-	slices.SortStableFunc(all, func(x, y Step) int {
-		if x.Gone != y.Gone {
-			return map[bool]int{true: 1, false: -1}[x.Gone]
-		}
-		return cmp.Compare(y.Tokens, x.Tokens)
-	})
-	return all[:min(n, len(all))]
+	for _, all := range [][]Step{in, gone} {
+		slices.SortStableFunc(all, func(x, y Step) int { return cmp.Compare(y.Tokens, x.Tokens) })
+	}
+	return in, gone
 }
 
 // What is what a call does, in a few words: its command, its file, or what it looks for; "" where its tool says it.

@@ -63,8 +63,6 @@ const (
 	maxStated      = 100000000 // a larger window is never accepted, tokens
 )
 
-func newGauge(o limits.Options) gauge { return gauge{window: o.Window, named: o.Window, assumed: true} }
-
 // size returns the window that pressure is measured against. assumed reports that nothing has confirmed it.
 func (g *gauge) size() (window int64, assumed bool) {
 	if g.claim.window > 0 {
@@ -150,7 +148,7 @@ func (g *gauge) takeWindow(o limits.Options, u *transcript.Usage) {
 	g.doubt(w)
 	enough := min(g.stated+1, provingReplies)
 	switch {
-	case g.known(w), g.changed && g.plausible(o, w):
+	case g.listed && w == g.named, g.changed && g.plausible(o, w):
 		enough = 1
 	case !g.plausible(o, w):
 		enough = provingReplies
@@ -181,9 +179,6 @@ func (g *gauge) doubt(window int64) {
 		g.other.times++
 	}
 }
-
-// known reports whether the model has this window by its name: from the table of windows or the mark of a large window.
-func (g *gauge) known(window int64) bool { return g.listed && window == g.named }
 
 // plausible reports whether a window is at least minWindow and at most the largest known window.
 func (g *gauge) plausible(o limits.Options, window int64) bool {

@@ -40,7 +40,7 @@ type Tracker struct {
 // NewTracker returns a tracker before a session's first record. Of s only Class and Parent are used.
 func NewTracker(o limits.Options, s transcript.Session) *Tracker {
 	return &Tracker{
-		o: o, session: s, status: Status{Known: Known{Parent: s.Parent}}, gauge: newGauge(o),
+		o: o, session: s, status: Status{Known: Known{Parent: s.Parent}}, gauge: gauge{window: o.Window, named: o.Window, assumed: true},
 		held:  held{last: make([]int64, max(1, o.RecentMessages))},
 		deeds: deeds{list: []byte{deedsForm}, names: map[string]int64{}}, pairs: pairs{open: map[string]*pending{}},
 	}

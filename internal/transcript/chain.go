@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -52,9 +53,7 @@ const maxLost = 16
 // stands although an earlier one seemed to.
 func (c *Chain) Add(r *Record, uuid, parent string) {
 	typed, talk := r.Typed(), r.Talks()
-	if parent == "" {
-		parent = c.last
-	}
+	parent = cmp.Or(parent, c.last)
 	if c.measure(r); talk {
 		c.revive(r, parent)
 	}

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -268,9 +269,7 @@ func trimmed(text string, from, to int) (int, int) {
 // cut returns the range of a text without the element at its beginning, or else at its end.
 func (w *Wrapper) cut(text string) (from, to int) {
 	end := w.End
-	if end == "" {
-		end = "</" + w.Begin + ">"
-	}
+	end = cmp.Or(end, "</"+w.Begin+">")
 	if w.opens(text) {
 		last := strings.LastIndex(text, end)
 		if w.First {

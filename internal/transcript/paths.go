@@ -3,6 +3,7 @@ package transcript
 import (
 	"iter"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -193,16 +194,8 @@ func (o *Outcome) proves(p Proof, silent bool) bool {
 
 // silent reports whether an output is whole and contains no complaint.
 func (o *Outcome) silent() bool {
-	if o.Spilled != "" {
-		return false
-	}
 	text := strings.ToLower(o.Text)
-	for _, word := range complaints {
-		if strings.Contains(text, word) {
-			return false
-		}
-	}
-	return true
+	return o.Spilled == "" && !slices.ContainsFunc(complaints, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // complaints are texts of tools that could not change a file, and of clients that truncated an output.

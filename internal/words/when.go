@@ -37,11 +37,14 @@ func Short(d time.Duration) string {
 }
 
 // Minute is a time to the minute, in UTC; "" for the zero time.
-func Minute(t time.Time) string {
+func Minute(t time.Time) string { return Format(t.UTC(), "2006-01-02T15:04Z") }
+
+// Format is t.Format; "" for the zero time.
+func Format(t time.Time, layout string) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format("2006-01-02T15:04Z")
+	return t.Format(layout)
 }
 
 // Ago is a time as a person near now reads it, in their own zone: "5m ago", "yesterday 14:02", "12 Nov", "2025-11-12";
@@ -68,12 +71,7 @@ func Ago(t, now time.Time) string {
 }
 
 // Local is a time to the minute in the reader's own zone; "" for the zero time.
-func Local(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Local().Format("2006-01-02 15:04")
-}
+func Local(t time.Time) string { return Format(t.Local(), "2006-01-02 15:04") }
 
 // Tokens is a number of tokens with two or three digits: "850", "1.7K", "57K", "1.2M".
 func Tokens(n int64) string {

@@ -4,6 +4,7 @@ package claude
 import (
 	"cmp"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +18,8 @@ var home = transcript.Dir{Variable: "CLAUDE_CONFIG_DIR", Usual: ".claude"}
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "claude-code", Title: "Claude Code", Roots: home.With("projects"), Match: match, Recognizes: recognizes,
-		Client: &client, Parse: parse, Write: write, Place: place, Project: Project, Beside: indexes,
+		Client: &client, Parse: parse, Write: write,
+		Place: func(d *transcript.Draft, _ string) string { return path.Join(Project(d.Cwd), d.ID+".jsonl") }, Project: Project, Beside: indexes,
 		Resume: []string{"claude", "--resume"}, ByPath: true, Shell: transcript.ShellTool("Bash"),
 		Connect: &transcript.Connect{
 			Name: "claude", Dir: home.Of,

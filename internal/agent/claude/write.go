@@ -3,7 +3,6 @@ package claude
 import (
 	"bytes"
 	"cmp"
-	"path"
 	"strconv"
 	"unicode"
 	"unicode/utf16"
@@ -126,9 +125,6 @@ func Project(cwd string) string {
 	}
 	return string(name[:maxSlug]) + "-" + strconv.FormatInt(max(int64(hash), -int64(hash)), 36)
 }
-
-// place returns the path of a draft below the root, with slashes.
-func place(d *transcript.Draft, _ string) string { return path.Join(Project(d.Cwd), d.ID+".jsonl") }
 
 // native takes a thinking block whole, because the client needs its signature too.
 func native(_ *transcript.Record, it *transcript.Item, b *transcript.Block) bool {

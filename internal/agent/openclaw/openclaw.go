@@ -17,13 +17,11 @@ import (
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "openclaw", Title: "OpenClaw", How: `openclaw mcp set ccd '{"command":"ccd","args":["mcp"]}'`,
-		Roots: roots, Match: match, Recognizes: recognizes,
-		Client: &client, Parse: entries.Parse,
+		Roots: roots, Match: match,
+		Recognizes: func(transcript.Node) bool { return false }, // the entries are Pi's; only the path shows that they are OpenClaw's
+		Client:     &client, Parse: entries.Parse,
 	}
 }
-
-// recognizes rejects every line, because the entries are Pi's. Only a session's path shows that it is OpenClaw's.
-func recognizes(transcript.Node) bool { return false }
 
 // roots returns the directory of the client's state. The client itself moves the directories of its older names here
 // and leaves links, so watching those too would find every session twice.

@@ -19,7 +19,8 @@ func Row() transcript.Format {
 		Agent: "qwen-code", Title: "Qwen Code",
 		Roots: roots, Match: match, Recognizes: recognizes,
 		Client: &client, Parse: parse,
-		Write: write, Place: place, Project: project, Resume: []string{"qwen", "--resume"}, Shell: transcript.ShellTool("run_shell_command"),
+		Place: func(d *transcript.Draft, _ string) string { return path.Join(project(d.Cwd), "chats", d.ID+".jsonl") },
+		Write: write, Project: project, Resume: []string{"qwen", "--resume"}, Shell: transcript.ShellTool("run_shell_command"),
 		Connect: &transcript.Connect{
 			Name: "qwen", Dir: transcript.Dir{Variable: "QWEN_HOME", Usual: ".qwen"}.Of,
 			Hooks: "settings.json", Events: transcript.Events(), Servers: "settings.json", Member: "mcpServers", Comments: true, Guide: "QWEN.md",
@@ -359,8 +360,3 @@ var notInName = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
 // project returns the name of the directory in which the client stores the sessions of a working directory.
 func project(cwd string) string { return notInName.ReplaceAllString(cwd, "-") }
-
-// place returns the path of a draft below the root, with slashes.
-func place(d *transcript.Draft, _ string) string {
-	return path.Join(project(d.Cwd), "chats", d.ID+".jsonl")
-}

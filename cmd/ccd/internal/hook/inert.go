@@ -25,9 +25,11 @@ const escapedTag = `\x3c`
 func inline(text string, n int) string { return tagless(mark.Inline(text, n)) }
 
 // inert escapes an output so that nothing in it can pass for one of ccd's markers and no character is invisible. It escapes
-// what package mark escapes except backslashes, because outputs are full of them and the original is in the archive.
+// what package mark escapes except backslashes, because outputs are full of them and the original is in the archive. A text may be cut
+// between the CR and the LF of a line.
 func inert(s string) string {
-	return strings.ReplaceAll(mark.Visible(strings.ToValidUTF8(s, "\ufffd")), "[ccd", `[\ccd`)
+	shown := mark.Visible(strings.ToValidUTF8(s, "\ufffd") + "\n")
+	return strings.ReplaceAll(strings.TrimSuffix(shown, "\n"), "[ccd", `[\ccd`)
 }
 
 // clipped returns the first n chars of a text, with a sign that more follows.

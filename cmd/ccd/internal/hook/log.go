@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -75,9 +76,7 @@ type Compactions struct {
 }
 
 func (c *Compactions) add(e Entry) {
-	if c.Since == nil {
-		c.Since = &e.Time
-	}
+	c.Since = cmp.Or(c.Since, &e.Time)
 	switch {
 	case e.Event != SessionCompact || e.Did == offered:
 	case e.Why != "":

@@ -271,11 +271,13 @@ func (f *finder) microcompact(all []Row, live Live) {
 	for i := len(all) - 1; i >= 0; i-- {
 		for k := len(all[i].Results) - 1; k >= 0; k-- {
 			r := &all[i].Results[k]
-			if utf8.RuneCountInString(r.Text) <= live.Large || live.Verbatim.Part > 0 && f.isRecent(f.results[r.ID]) {
+			at := f.results[r.ID]
+			recent := !at.time.IsZero() && f.last.Sub(at.time) <= recentTime
+			if utf8.RuneCountInString(r.Text) <= live.Large || live.Verbatim.Part > 0 && recent {
 				continue
 			}
 			if large++; large > wholeResults {
-				f.shorten(&r.Text, f.results[r.ID], min(shortHead, live.Large/2))
+				f.shorten(&r.Text, at, min(shortHead, live.Large/2))
 			}
 		}
 	}
@@ -283,10 +285,6 @@ func (f *finder) microcompact(all []Row, live Live) {
 
 // recentTime is how long before the newest record a result is not old.
 const recentTime = 5 * time.Minute
-
-func (f *finder) isRecent(at spot) bool {
-	return !at.time.IsZero() && f.last.Sub(at.time) <= recentTime
-}
 
 // newest returns the newest messages that fit into room chars, and at least leastMessages. They begin where no pair
 // is torn. Old results are shortened as microcompact does, and then, if they still do not fit, so is what is longest.

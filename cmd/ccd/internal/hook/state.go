@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,9 +83,7 @@ func (h Hooks) compose(e Event, c companion, about string, f *compactor.Compacto
 	if e.Source == "compact" {
 		f.Compacted() // clients may call the hook before they write the boundary
 	}
-	if c.last == 0 {
-		c.last = f.Status().Records
-	}
+	c.last = cmp.Or(c.last, f.Status().Records)
 	head := h.head(c, about)
 	room := maxContext - units(e.Agent, head)
 	all := e.resumed() && hasAll(f)

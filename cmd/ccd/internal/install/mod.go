@@ -42,9 +42,6 @@ func (m Mod) does(c transcript.Connect) (all []string) {
 	return all
 }
 
-// none reports whether no mod is needed.
-func (m Mod) none() bool { return !m.Compaction && m.Output == 0 }
-
 // modFiles returns the files of a mod that calls this binary, by their paths below the mod's folder.
 func (s *Setup) modFiles(a agent) map[string]string {
 	argv := []string{s.o.Executable, "hook", "--agent", a.id}

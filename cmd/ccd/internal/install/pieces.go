@@ -75,7 +75,7 @@ func (s *Setup) options(a agent) (all []piece) {
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			p := ownFile("mod", filepath.Join(a.mod, filepath.FromSlash(name)), files[name])
 			p.binaries = modBinaries
-			if !s.o.Mod.none() {
+			if s.o.Mod.Compaction || s.o.Mod.Output > 0 {
 				all = append(all, p)
 				continue
 			}

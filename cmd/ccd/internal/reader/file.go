@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ccd/archive"
@@ -40,6 +41,9 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 		}
 		own, rest = [][]Reading{l.family(e)}, nil
 	}
+	if transcript.IsAbs(w.Path) { // it is the same file in each project
+		own, rest = slices.Concat(own, rest), nil
+	}
 	wanted, read := sought{Path: w.Path, Dir: dir, At: at}, 0
 	count := func() {
 		read++
@@ -47,9 +51,9 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 	}
 	v, err := w.in(ctx, own, wanted, count)
 	if errors.Is(err, archive.ErrNotFound) && !errors.As(err, new(*UnknownError)) && !errors.As(err, new(*laterError)) && len(rest) > 0 {
-		wanted.Ask = !transcript.IsAbs(w.Path)
+		wanted.Ask = true
 		v, err = w.in(ctx, rest, wanted, count)
-		if err == nil && wanted.Ask && transcript.IsAbs(v.Path) { // of another project: it is not what the path means here
+		if err == nil && transcript.IsAbs(v.Path) { // of another project: it is not what the path means here
 			err = fmt.Errorf("find file %s: %w in this project, but %s is in another one", w.Path, archive.ErrNotFound, v.Path)
 			return nil, l.Missing(words.Hint(err, "ccd restore --file %s%s", words.Shell(v.Path), w.at()))
 		}

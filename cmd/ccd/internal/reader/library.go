@@ -570,9 +570,7 @@ func (e *Entry) distance() (n int) {
 
 // repeats makes the session a copy of another one.
 func (e *Entry) repeats(original *Entry) {
-	if e.Kept.Origin == "" {
-		e.Kept.Origin = original.Name()
-	}
+	e.Kept.Origin = cmp.Or(e.Kept.Origin, original.Name())
 	_, copied := e.copied()
 	if e.Kept.Labels.IsZero() && (copied || !e.Last().After(original.Last()) && e.within(original)) {
 		e.CopyOf = original
@@ -619,9 +617,7 @@ func (l *Library) addFacts() {
 
 // know takes what the records of a session do not tell.
 func (e *Entry) know(f transcript.Facts) {
-	if e.Kept.Title == "" {
-		e.Kept.Title = f.Title
-	}
+	e.Kept.Title = cmp.Or(e.Kept.Title, f.Title)
 	if e.Kept.Cwd == "" {
 		e.Kept.Cwd, e.Kept.Start = f.Cwd, f.Cwd
 	}

@@ -166,12 +166,7 @@ func (o Original) spilled(ctx context.Context) (Original, error) {
 }
 
 func inside(s transcript.Span, parts []transcript.Part) bool {
-	for _, p := range parts {
-		if p.Span.Off <= s.Off && s.End() <= p.Span.End() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(p transcript.Part) bool { return p.Span.Off <= s.Off && s.End() <= p.Span.End() })
 }
 
 // file is all of a generation.

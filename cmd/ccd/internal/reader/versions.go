@@ -28,12 +28,7 @@ type sought struct {
 }
 
 // by says until when records count.
-func (w sought) by() string {
-	if w.At.IsZero() {
-		return ""
-	}
-	return " by " + w.At.UTC().Format("2006-01-02T15:04Z")
-}
+func (w sought) by() string { return words.Format(w.At.UTC(), " by 2006-01-02T15:04Z") }
 
 // Version is the content of a file as an agent last read or wrote it, and what --info tells of it.
 type Version struct {
@@ -573,6 +568,7 @@ func (e *event) told(what string) *Event {
 
 // apply updates what is known of a file.
 func (e *event) apply(f *file) {
+	f.found = transcript.Content{}
 	switch e.Change.Op {
 	case transcript.Other:
 		if f.touched && f.Gone == nil {
@@ -597,7 +593,7 @@ func (e *event) apply(f *file) {
 
 // now sets the content that the file has from this record on.
 func (e *event) now(f *file, c transcript.Content, how string) {
-	f.touched, f.content, f.found = true, c, transcript.Content{}
+	f.touched, f.content = true, c
 	if _, ok := c.Text(); ok {
 		f.why, f.last = nil, e.at
 	}

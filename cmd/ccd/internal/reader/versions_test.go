@@ -265,6 +265,7 @@ func TestFileOfSeveralSessions(t *testing.T) {
 func TestChanges(t *testing.T) {
 	const a = "/src/ink/a.go"
 	copied := map[string]any{"filePath": a, "originalFile": "four\nfive\n"}
+	amended := map[string]any{"filePath": a, "originalFile": "four\nfive\n", "userModified": true}
 	for _, c := range []struct {
 		s    *story
 		want string
@@ -273,6 +274,10 @@ func TestChanges(t *testing.T) {
 		{
 			newStory().read(a, 1, 1, "four").do("Edit", map[string]any{"file_path": a, "old_string": "five", "new_string": "5"}, "ok", false, copied),
 			`read "" found by an edit "four\nfive\n" edited "four\n5\n"`,
+		},
+		{
+			newStory().do("Edit", map[string]any{"file_path": a, "old_string": "five", "new_string": "5"}, "ok", false, amended).bash("rm a.go", 0),
+			`found by an edit "four\nfive\n" edited "" deleted ""`,
 		},
 	} {
 		s := newShelf(t)

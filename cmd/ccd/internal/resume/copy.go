@@ -16,6 +16,7 @@ import (
 	"ccd/internal/mark"
 	"ccd/internal/project"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Source is an archived session that a copy is made from.
@@ -189,14 +190,6 @@ func (m *maker) complete(t tail, chars int) bool {
 	return t.whole && t.chars <= chars && len(t.messages) > 0 && !t.messages[0].Assistant && len(m.sources) == 1
 }
 
-// madeAt returns a time as a copy's mark has it, "" for none.
-func madeAt(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
-}
-
 // compose makes the copy: a summary of everything before the tail, then the tail.
 func (m *maker) compose(t tail, chars int) (Copy, error) {
 	s := m.folds[0].Status()
@@ -206,7 +199,7 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 	}
 	d := transcript.Draft{
 		ID: m.want.ID, Made: m.want.Now, Title: m.title(), Cwd: cwd, Branch: s.Branch, Start: s.First, Provider: m.want.Provider,
-		Resumed: transcript.Resumed{ID: m.sources[0].Session.ID, Covers: s.Records, Made: madeAt(m.want.Now)}, Messages: t.messages,
+		Resumed: transcript.Resumed{ID: m.sources[0].Session.ID, Covers: s.Records, Made: words.Format(m.want.Now.UTC(), time.RFC3339)}, Messages: t.messages,
 	}
 	if m.want.Agent == m.sources[0].Session.Agent {
 		d.Version = m.talk.version

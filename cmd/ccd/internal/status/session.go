@@ -19,6 +19,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/internal/mark"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -91,7 +92,7 @@ func Of(e *reader.Entry) Session {
 		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.UnknownFormat, Skipped: s.SkipReason, Resumed: s.Resumed.ID, Fork: mark.Name(s.Origin), Source: mark.Name(e.Path), Present: present,
 		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting && lag == 0, Machine: e.Machine, Entry: e,
 	}
-	one.setCurve(compactor.DecodeCurve(s.Curve))
+	one.setCurve(session.DecodeCurve(s.Curve))
 	now := time.Now()
 	one.State = one.state(now)
 	one.Attention = one.attention()
@@ -219,9 +220,7 @@ func Rows(families [][]Session) []Session { return append([]Session{}, slices.Co
 
 // Called is what people recognize the session by: the name that they gave it, else the agent's title, else the first
 // request, on one line; "" where it has none of them.
-func (s Session) Called() string { return mark.Inline(s.called(), 0) }
-
-func (s Session) called() string { return cmp.Or(s.Name, s.Title, s.Asked) }
+func (s Session) Called() string { return mark.Inline(cmp.Or(s.Name, s.Title, s.Asked), 0) }
 
 // Labelled is Called behind the session's pin and tags, and whether it is a fork: "[pinned, billing] cents migration".
 func (s Session) Labelled() string {

@@ -29,9 +29,6 @@ type Totals struct {
 	Damage     []reader.Damage `json:"damage"`
 }
 
-// Shrunk says what size the messages of the sessions with a companion have, and what size their companions.
-func (t Totals) Shrunk() string { return Shrunk(t.Messages, t.Real) }
-
 // Making is the time that it took to make the newest companion of each session, of those that an older ccd did not make.
 type Making struct {
 	Companions int   `json:"companions"`

@@ -185,8 +185,8 @@ func (l *Index) measure() {
 	}
 }
 
-// Largest returns the n calls that added most to the context.
-func (l *Index) Largest(n int) []session.Step { return l.model.Largest(n) }
+// Steps returns what Session.Steps does.
+func (l *Index) Steps() (in, gone []session.Step) { return l.model.Steps() }
 
 // Files returns the files that were read or changed, the last used first.
 func (l *Index) Files() (all []FileLine) {

@@ -32,7 +32,7 @@ type board struct {
 	Today  int
 	Week   *weekly // nil while it is added up for the first time
 	Losses []loss  // of the week
-	Apart  bool    // ccd's hook is missing where it would add some of them
+	Unused bool    // of one to which ccd would add something
 	Still  bool    // nothing new is archived
 }
 
@@ -68,7 +68,7 @@ type loss struct {
 	Facts   int
 	Dropped int
 	Told    int
-	Apart   bool // ccd's hook is missing from the agent's settings
+	Unused  bool // ccd is not set up to add what it would
 }
 
 func (r *request) board(ctx context.Context, all []status.Session, now time.Time) *board {
@@ -102,8 +102,8 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 	}
 	if b.Week = r.shelf.weekly(r.library, now); b.Week != nil {
 		for _, one := range b.Week.losses {
-			one.Apart = r.apart(one.Row.Agent)
-			b.Losses, b.Apart = append(b.Losses, one), b.Apart || one.Apart && one.Told > 0
+			one.Unused = r.Unused(one.Row.Agent)
+			b.Losses, b.Unused = append(b.Losses, one), b.Unused || one.Unused && one.Told > 0
 		}
 	}
 	return b
@@ -114,9 +114,6 @@ func (r *request) still() bool {
 	_, running, _ := daemon.ReadRun(r.library.StateDir) // valid in any case
 	return !running
 }
-
-// apart reports whether ccd is not known to be set up to add to an agent's context, or to write it.
-func (s *Server) apart(agent string) bool { return s.Apart == nil || s.Apart(agent) }
 
 // glance reads the end of a session, once for each of its lengths. What cannot be read is not shown.
 func (s *shelf) glance(ctx context.Context, l *reader.Library, e *reader.Entry) (out glance) {

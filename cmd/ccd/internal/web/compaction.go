@@ -22,7 +22,7 @@ const mostLines = 500
 type compactionData struct {
 	head
 	dropped.Report
-	Apart  bool // ccd could add to the agent's context, or write it, and is not set up to
+	Unused bool // ccd could act at the compaction and is not set up to
 	Before int  // compactions beside it, 0 if there is none
 	Next   int
 	Turns  []reader.Turn // the requests that were in the context
@@ -32,7 +32,7 @@ type compactionData struct {
 func compactionPage(ctx context.Context, r *request) (answer, error) {
 	n, err := strconv.Atoi(cmp.Or(r.PathValue("n"), "0")) // without a number, the last one
 	if err != nil || n < 0 {
-		return answer{}, none("Compactions have numbers, and " + inline(r.PathValue("n")) + " is none.")
+		return answer{}, none(inline(r.PathValue("n")) + " is not the number of a compaction.")
 	}
 	var d compactionData
 	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
@@ -44,7 +44,7 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 			return err
 		}
 		d = newCompaction(r.head("compactions"), one, f)
-		d.Apart = d.Apart && r.apart(r.entry.Agent)
+		d.Unused = d.Unused && r.Unused(r.entry.Agent)
 		return nil
 	})
 	return answer{"compaction", d}, err
@@ -52,7 +52,7 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 
 // newCompaction shows what was dropped, and the requests after the compaction before this one. That ccd is set up, it does not say.
 func newCompaction(h head, one *view.Index, f *dropped.Report) compactionData {
-	d, from := compactionData{head: h, Report: *f, Apart: !f.ByCCD, Before: f.Boundary - 1}, 0
+	d, from := compactionData{head: h, Report: *f, Unused: !f.ByCCD, Before: f.Boundary - 1}, 0
 	d.Own, d.Classes = clip(f.Own), ledgerOf(f.Classes)
 	if f.Boundary < f.Boundaries {
 		d.Next = f.Boundary + 1

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -41,8 +42,6 @@ type gate struct {
 	tokens map[string]bool // not used yet
 }
 
-func newGate() *gate { return &gate{cookie: random(), tokens: map[string]bool{}} }
-
 // random returns 256 random bits as text.
 func random() string {
 	b := make([]byte, 32)
@@ -72,12 +71,9 @@ func (s *Server) cookieName() string { return "ccd_" + s.port() }
 
 // admitted reports whether the request has the cookie.
 func (s *Server) admitted(r *http.Request) bool {
-	for _, c := range r.CookiesNamed(s.cookieName()) {
-		if subtle.ConstantTimeCompare([]byte(c.Value), []byte(s.gate.cookie)) == 1 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.CookiesNamed(s.cookieName()), func(c *http.Cookie) bool {
+		return subtle.ConstantTimeCompare([]byte(c.Value), []byte(s.gate.cookie)) == 1
+	})
 }
 
 // refusal is why a request is not answered.

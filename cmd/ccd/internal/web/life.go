@@ -134,10 +134,8 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		d.Chart = newChart(one, r.entry.Kept.Window)
 		d.Compactions = slices.Clone(one.Compactions[max(0, len(one.Compactions)-mostMarks):])
 		d.MoreMarks = len(one.Compactions) - len(d.Compactions)
-		for _, s := range one.Largest(mostSteps) {
-			if s.Gone {
-				break
-			}
+		in, _ := one.Steps()
+		for _, s := range in[:min(len(in), mostSteps)] {
 			what := s.What()
 			if s.Op != transcript.Command && len(s.Files) > 0 {
 				what = words.Directory(what)

@@ -100,10 +100,6 @@ type filter struct {
 // urgent is the state of sessions that need attention.
 const urgent = "attention"
 
-func filterOf(q url.Values) filter {
-	return filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Subs: q.Get("all") != ""}
-}
-
 func (f filter) passes(s status.Session) bool {
 	switch {
 	case (s.SubAgent() || s.Aside()) && !f.Subs:
@@ -118,7 +114,8 @@ func (f filter) passes(s status.Session) bool {
 
 func listPage(ctx context.Context, r *request) (answer, error) {
 	now := time.Now()
-	d := listData{Query: strings.TrimSpace(r.URL.Query().Get("q")), Filter: filterOf(r.URL.Query())}
+	q := r.URL.Query()
+	d := listData{Query: strings.TrimSpace(q.Get("q")), Filter: filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Subs: q.Get("all") != ""}}
 	all, err := r.shelf.list(ctx)
 	if err != nil {
 		return answer{}, err
@@ -132,10 +129,10 @@ func listPage(ctx context.Context, r *request) (answer, error) {
 		d.Now = r.board(ctx, all, now)
 	}
 	d.link(r.URL.Query())
-	if d.Query != "" && r.URL.Query().Get("titles") == "" { // with titles, the page asks again while a person types
+	if d.Query != "" && q.Get("titles") == "" { // with titles, the page asks again while a person types
 		d.Found = r.search(ctx, d.Query, d.Filter)
 	}
-	switch r.URL.Query().Get("part") {
+	switch q.Get("part") {
 	case "":
 		return answer{"list", d}, nil
 	case "now":

@@ -42,7 +42,7 @@ func newLook(static bool) *look {
 		"policy": filePolicy,
 		"url":    address, "visible": visible, "inline": inline, "cut": cut, "base": words.Directory,
 		"local":  words.Local,
-		"clock":  clock,
+		"clock":  func(t time.Time) string { return words.Format(t.Local(), "15:04") },
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"tokens": words.Tokens, "comma": func(n any) string { return humanize.Comma(reflect.ValueOf(n).Int()) }, "bytes": size, "count": words.Count,
 		"class": func(c dropped.Class) string { return cmp.Or(classNames[c], string(c)) }, "add": func(a, b int) int { return a + b },
@@ -140,13 +140,6 @@ func below(dir, path string) string {
 		return rest
 	}
 	return path
-}
-
-func clock(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Local().Format("15:04")
 }
 
 func size(n int64) string { return humanize.IBytes(uint64(max(0, n))) }

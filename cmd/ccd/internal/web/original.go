@@ -50,7 +50,7 @@ func (s *Server) placeOf(l *reader.Library, r *http.Request) (p place, err error
 			return p, err
 		}
 		if p.record, err = strconv.Atoi(r.PathValue("n")); err != nil || p.record == 0 {
-			return p, none("Records have numbers, and " + mark.Inline(r.PathValue("n"), 20) + " is none.")
+			return p, none(mark.Inline(r.PathValue("n"), 20) + " is not the number of a record.")
 		}
 		if id = r.URL.Query().Get("id"); id == "" {
 			return p, nil
@@ -58,7 +58,7 @@ func (s *Server) placeOf(l *reader.Library, r *http.Request) (p place, err error
 	}
 	p.id = mark.ID(id)
 	if _, _, err := mark.PrefixRange(id); err != nil { // so a path names nothing but an ID
-		return p, none(mark.Inline(id, 60) + " is no ID.")
+		return p, none(mark.Inline(id, 60) + " is not an ID.")
 	}
 	return p, nil
 }
@@ -209,7 +209,7 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 	}
 	media := view.MediaType(b.Bytes())
 	if err == nil && (media == "" || b.Len() > maxImage) {
-		err = none("This original is no image that ccd shows.")
+		err = none("ccd does not show this original as an image.")
 	}
 	if err != nil {
 		s.failed(w, r, err)

@@ -29,7 +29,7 @@ type Options struct {
 	Addr    string                  // a loopback address; with port 0, the port of last time or a free one
 	Hosts   []string                // further names under which a proxy reaches the page
 	Idle    time.Duration           // the server ends after so long without requests, which an open page makes; 0: never
-	Apart   func(agent string) bool // ccd could add to the agent's context at a compaction, or write it, and is not set up to; nil: that is not known
+	Unused  func(agent string) bool // reports whether ccd could add to the agent's context at a compaction, or write it, and is not set up to
 }
 
 // Server serves the page.
@@ -60,7 +60,7 @@ func Listen(o Options) (*Server, error) {
 	if s.listener, err = listen(host, o.Addr, o.Library.StateDir); err != nil {
 		return nil, err
 	}
-	s.gate, s.look = newGate(), newLook(false)
+	s.gate, s.look = &gate{cookie: random(), tokens: map[string]bool{}}, newLook(false)
 	s.hosts = hostsOf(s.port(), o.Hosts)
 	return s, nil
 }
@@ -143,7 +143,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	if down := h.Shutdown(end); down != nil {
 		err = errors.Join(err, h.Close())
 	}
-	s.shelf.wait()
+	s.shelf.indexing.Wait() // its context has ended
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}

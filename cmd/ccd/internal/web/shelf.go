@@ -111,6 +111,3 @@ func (s *shelf) use(ctx context.Context, l *reader.Library, e *reader.Entry, do 
 	}
 	return do(&one.Index)
 }
-
-// wait waits for the goroutines, whose context has ended.
-func (s *shelf) wait() { s.indexing.Wait() }

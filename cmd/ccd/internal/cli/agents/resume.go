@@ -143,9 +143,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	if want.Dir, err = a.WorkingDir(); err != nil {
 		return err
 	}
-	if want.Agent == "" {
-		want.Agent = e.Agent
-	}
+	want.Agent = cmp.Or(want.Agent, e.Agent)
 	if _, ok := l.Agents.Lookup(want.Agent); !ok {
 		return words.Hint(fmt.Errorf("resume %s: it is a list of messages, not an agent's session", e.Name()), "ccd resume --as claude %s", l.Argument(e))
 	}

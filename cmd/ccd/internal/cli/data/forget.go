@@ -217,7 +217,7 @@ func EscapedForms(text string) []string {
 	for range 3 {
 		var next []string
 		for _, form := range level {
-			for _, escape := range []func(string) string{PlainJSON, HtmlJSON, SlashJSON, asciiJSON, asciiJSONUpper, StrictJSON} {
+			for _, escape := range []func(string) string{PlainJSON, HtmlJSON, SlashJSON, asciiJSON(`\u%04x`), asciiJSON(`\u%04X`), StrictJSON} {
 				next = append(next, escape(form))
 			}
 		}
@@ -250,13 +250,11 @@ func HtmlJSON(text string) string {
 // SlashJSON is plainJSON with slashes escaped.
 func SlashJSON(text string) string { return strings.ReplaceAll(PlainJSON(text), "/", `\/`) }
 
-// asciiJSON is plainJSON with everything but ASCII escaped.
-func asciiJSON(text string) string {
-	return escaped(PlainJSON(text), `\u%04x`, func(c rune) bool { return c >= 0x7f })
-}
-
-func asciiJSONUpper(text string) string {
-	return escaped(PlainJSON(text), `\u%04X`, func(c rune) bool { return c >= 0x7f })
+// asciiJSON returns the form of PlainJSON in which everything but ASCII is escaped by a format.
+func asciiJSON(format string) func(string) string {
+	return func(text string) string {
+		return escaped(PlainJSON(text), format, func(c rune) bool { return c >= 0x7f })
+	}
 }
 
 // StrictJSON escapes as .NET does: everything that means something in HTML too.

@@ -125,8 +125,7 @@ func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (*reader
 
 // diffOf reports on a compaction of a session. The error is ErrNotFound if there is none.
 func (a *app) diffOf(ctx context.Context, l *reader.Library, e *reader.Entry, by dropped.Choice) (diffOutput, error) {
-	apart := a.apart()
-	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.Name()), Connected: apart != nil && !apart(e.Agent), argument: l.Argument(e)}
+	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.Name()), Connected: !a.unused()(e.Agent), argument: l.Argument(e)}
 	if e.Class == transcript.Attachment {
 		return out, words.Hint(fmt.Errorf("diff %s: %w: it is an attachment, not a conversation", e.Name(), archive.ErrNotFound), "ccd restore --session %s", words.Shell(e.Name()))
 	}

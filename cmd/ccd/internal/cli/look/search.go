@@ -155,8 +155,7 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if len(args) > 1 && (isOperator(args[0]) && args[0] != "NOT" || isOperator(args[len(args)-1])) {
 		a.Say("at the beginning and the end, AND, OR and NOT are words: an operator needs the words that it is about")
 	}
-	p := a.hitPrinter(l, q, f.limit)
-	p.all = f.all
+	p := &hitPrinter{app: a, library: l, out: []hitOutput{}, query: q, limit: f.limit, all: f.all, width: a.Width(), colour: a.Colours()}
 	if !f.all && f.session == "" {
 		p.copies = copiesOf(l)
 	}
@@ -431,10 +430,6 @@ type hitPrinter struct {
 	copies   map[transcript.Key]int // records at the start of a copy by ccd, which the search finds in its original
 	hits     int
 	out      []hitOutput // of --json
-}
-
-func (a *app) hitPrinter(l *reader.Library, q search.Query, limit int) *hitPrinter {
-	return &hitPrinter{app: a, library: l, out: []hitOutput{}, query: q, limit: limit, width: a.Width(), colour: a.Colours()}
 }
 
 // lines prints a hit. On a terminal, hits are grouped by session and fit its lines; elsewhere, each names its session.

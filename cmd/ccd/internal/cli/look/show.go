@@ -51,9 +51,9 @@ the archive. Text that is damaged in the archive is shown as
 --json: agent, session, companion, source (the transcript), source_present.
 
 --steps lists the calls by what their results added to the context; on a
-terminal the first 20. With --json: one array: record (of
-the result), tool, what, about_tokens, seconds (from the call to the result, 0
-if unknown), id.
+terminal the first 20. With --json: one array: record (of the result), tool,
+what, about_tokens, seconds (from the call to the result, 0 if unknown), gone
+(a compaction took it out of the context), id.
 
 ` + cli.ExplainColumns + `
 

@@ -3,7 +3,7 @@ package look
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -38,17 +38,18 @@ func (a *app) showSteps(ctx context.Context, l *reader.Library, e *reader.Entry)
 	if err := index.Grow(ctx, l, e); err != nil {
 		return err
 	}
-	rows, most := []stepOutput{}, math.MaxInt
+	in, gone := index.Steps()
+	rows, all := []stepOutput{}, slices.Concat(in, gone)
 	if a.Width() > 0 && !a.JSON {
-		most = mostSteps
+		all = all[:min(len(all), mostSteps)]
 	}
-	for _, s := range index.Largest(most) {
+	for _, s := range all {
 		rows = append(rows, stepOutput{s.Result.N(), s.Tool, s.What(), s.Tokens, s.Took.Seconds(), s.Gone, s.Result.Sum.ID()})
 	}
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	a.Say("%s", inContext(e, index.Largest(math.MaxInt)))
+	a.Say("%s", inContext(e, in, len(gone)))
 	return cli.PrintTable(a.App, rows, []table.Column[stepOutput]{
 		{Head: "RECORD", Text: func(s stepOutput) string { return "#" + strconv.Itoa(s.Record) }},
 		{Head: "TOKENS", Text: func(s stepOutput) string { return status.Size{Tokens: s.Tokens, About: true}.Short() }},
@@ -66,18 +67,14 @@ func (a *app) showSteps(ctx context.Context, l *reader.Library, e *reader.Entry)
 }
 
 // inContext says how much of the context the results of calls are: what else is in it are the words of people and the agent.
-func inContext(e *reader.Entry, all []session.Step) string {
-	var in, n, gone int64
-	for _, s := range all {
-		if s.Gone {
-			gone++
-			continue
-		}
-		in, n = in+s.Tokens, n+1
+func inContext(e *reader.Entry, in []session.Step, gone int) string {
+	sum := status.Size{About: true}
+	for _, s := range in {
+		sum.Tokens += s.Tokens
 	}
-	text := words.Count(int(n), "result")
+	text := words.Count(len(in), "result")
 	if size := status.SizeOf(e.Kept.Reported, e.Kept.About, e.Kept.Estimate, 0); size.Tokens > 0 {
-		text += fmt.Sprintf(", %s of the %s tokens in the context", status.Size{Tokens: in, About: true}.Short(), size.Short())
+		text += fmt.Sprintf(", %s of the %s tokens in the context", sum.Short(), size.Short())
 	}
 	if gone > 0 {
 		text += fmt.Sprintf("; %d from before the last compaction", gone)

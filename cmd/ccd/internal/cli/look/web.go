@@ -73,7 +73,7 @@ func (a *app) web(c *cobra.Command, args []string, f webFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := web.Listen(web.Options{Library: l, Addr: f.addr, Hosts: f.hosts, Idle: f.idle, Apart: a.apart()})
+	s, err := web.Listen(web.Options{Library: l, Addr: f.addr, Hosts: f.hosts, Idle: f.idle, Unused: a.unused()})
 	if errors.Is(err, web.ErrAddress) {
 		return cli.Usage(c, err)
 	}
@@ -90,14 +90,13 @@ func (a *app) web(c *cobra.Command, args []string, f webFlags) error {
 	return s.Serve(ctx)
 }
 
-// apart returns a function that reports whether ccd could add to an agent's context, or write it, at a compaction and is not set up to;
-// nil if that cannot be known.
-func (a *app) apart() func(agent string) bool {
+// unused returns a function that reports whether ccd could add to an agent's context at a compaction, or write it, and is not set up to.
+func (a *app) unused() func(agent string) bool {
 	s, err := a.AgentSetup(nil, false)
-	if err != nil {
-		return nil
-	}
 	return func(agent string) bool {
+		if err != nil { // that it is set up is not known
+			return true
+		}
 		part := "hooks"
 		if install.Connection(agent).Hooks == "" {
 			part = "mod"

@@ -105,7 +105,12 @@ func (s *server) daemon(ctx context.Context, wait bool) (*daemon.Daemon, error) 
 	o.Ready = func() { s.tell(s.pulse.Ready()) }
 	o.Heartbeat = beat
 	o.HeartbeatEvery = s.pulse.Every()
-	o.Scanned = func(h watcher.Health) error { return errors.Join(s.checkRoots(h), s.checkArchive()) }
+	o.Scanned = func(h watcher.Health) error {
+		if s.library.Archive.FileReplaced() {
+			return errArchiveReplaced
+		}
+		return s.checkRoots(h)
+	}
 	return daemon.New(ctx, o)
 }
 
@@ -170,17 +175,8 @@ func (s *server) checkRoots(h watcher.Health) error {
 	return nil
 }
 
-// errArchiveReplaced says that the archive's file is not the one that the daemon opened.
+// errArchiveReplaced says that the archive's file was removed, or is not the one that the daemon opened: what that knows as archived is lost.
 var errArchiveReplaced = errors.New("the archive was moved")
-
-// checkArchive fails with errArchiveReplaced if the archive's file was removed or replaced: what the daemon knows as archived is then
-// lost.
-func (s *server) checkArchive() error {
-	if s.library.Archive.FileReplaced() {
-		return errArchiveReplaced
-	}
-	return nil
-}
 
 // lateRootError reports a root that the service's sandbox does not include.
 type lateRootError struct{ root string }
