@@ -67,15 +67,29 @@ func (w WantedFile) in(ctx context.Context, families [][]Reading, s sought, prog
 	if s.At.IsZero() || !errors.Is(err, archive.ErrNotFound) || knownBefore(err) {
 		return v, err
 	}
-	s.At, s.From = time.Time{}, s.At
-	first, e := fileIn(ctx, families, s, func() {})
+	at := s.At
+	s.At = time.Time{}
+	last, e := fileIn(ctx, families, s, func() {})
+	var unknown *UnknownError
 	switch {
-	case e != nil:
+	case e == nil:
+		s.Path = last.Path
+	case errors.As(e, &unknown):
+		s.Path = unknown.Path
+	default:
 		return v, err
-	case w.Later:
-		return first, nil
 	}
-	return nil, &laterError{err, first}
+	s.From = at
+	for _, family := range slices.Backward(families) { // the oldest first
+		first, e := fileIn(ctx, [][]Reading{family}, s, func() {})
+		if e == nil && w.Later {
+			return first, nil
+		}
+		if e == nil {
+			return nil, &laterError{err, first}
+		}
+	}
+	return v, err
 }
 
 // laterError reports that a file was not seen by the wanted time, but later.

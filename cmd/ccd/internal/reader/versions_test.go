@@ -216,6 +216,23 @@ func TestFileSeenLater(t *testing.T) {
 	}
 }
 
+// The oldest session that shows the file counts, also if the newest does not.
+func TestFileSeenLaterByTheFirst(t *testing.T) {
+	const a = "/src/ink/a.go"
+	shelf := newShelf(t)
+	read := shelf.put("S", transcript.Main, 1, newStory().read(a, 1, 0, "one", "").b.String())
+	edited := newStory()
+	edited.id = "T"
+	unknown := shelf.put("T", transcript.Main, 1, edited.edit(a, "two", "three").b.String())
+	at, err := time.Parse("2006-01-02T15:04", "2026-02-03T04:01")
+	testkit.Must(t, err)
+	families := [][]Reading{{shelf.reading(unknown)}, {shelf.reading(read)}} // the newest first
+	got := told(WantedFile{Path: a, Later: true}.in(t.Context(), families, sought{Path: a, Dir: "/src/ink", At: at}, func() {}))
+	if want := a + ` read #2 "one\n"`; got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
 func TestFileOfSeveralSessions(t *testing.T) {
 	const a = "/src/ink/a.go"
 	shelf := newShelf(t)

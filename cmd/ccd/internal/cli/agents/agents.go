@@ -19,6 +19,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/internal/config"
+	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 	"ccd/watcher"
@@ -261,7 +262,7 @@ func (a *app) agentsKnown(ctx context.Context, s *install.Setup) (all []agentRow
 		}
 		if r.Compacts == "ccd" && f.Connect.Mod != "" && older(r.Version, f.Connect.Asks) {
 			r.Compacts = "agent"
-			r.Notes = append(r.Notes, fmt.Sprintf("ccd compacts in %s from version %s on; the newest session is of %s", f.Title, f.Connect.Asks, r.Version))
+			r.Notes = append(r.Notes, fmt.Sprintf("ccd compacts in %s from version %s on; the newest session is of %s", f.Title, f.Connect.Asks, mark.Inline(r.Version, 40)))
 		}
 		all = append(all, r)
 	}
@@ -296,7 +297,7 @@ func (a *app) printAgents(all []agentRow, parts bool) error {
 		{Head: "TRANSCRIPTS", Drop: 4, Text: func(r agentRow) string {
 			return here(r, map[bool]string{true: "found", false: "none yet"}[r.Followed])
 		}},
-		{Head: "VERSION", Drop: 3, Text: func(r agentRow) string { return r.Version }},
+		{Head: "VERSION", Drop: 3, Text: func(r agentRow) string { return mark.Inline(r.Version, 40) }},
 		{Head: "COMPACTION", Drop: 5, Text: func(r agentRow) string { return here(r, strings.Replace(r.Compacts, "agent", "its own", 1)) }},
 		{Head: "GETS", Drop: 1, Text: func(r agentRow) string { return strings.Join(r.Delivers, ", ") }},
 		{Head: "LAST", Drop: 2, Least: 20, Text: func(r agentRow) string { return r.Last.String() }},

@@ -37,8 +37,8 @@ func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error)
 	refuse := words.Hint(fmt.Errorf("write %s: %w", file, fs.ErrExist), "use --force to overwrite it")
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		return fmt.Errorf("write %s: it is a directory", file)
-	} else if err == nil && !info.Mode().IsRegular() { // a device or a pipe, which nothing may replace
-		return writeInto(file, write)
+	} else if err == nil && !info.Mode().IsRegular() { // which nothing may replace
+		return writeInto(file, info, write)
 	}
 	if _, err := os.Lstat(file); err == nil && !force {
 		return refuse
@@ -62,11 +62,17 @@ func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error)
 	return nil
 }
 
-// writeInto writes to what exists.
-func writeInto(file string, write func(io.Writer) error) error {
+// writeInto writes to a device. A terminal shows what stdout has, and a pipe waits for who reads it: neither is one of these.
+func writeInto(file string, info os.FileInfo, write func(io.Writer) error) error {
+	if info.Mode()&os.ModeDevice == 0 {
+		return words.Hint(fmt.Errorf("write %s: it is no regular file", file), "leave out -o, and send stdout there")
+	}
 	f, err := os.OpenFile(file, os.O_WRONLY, 0)
 	if err != nil {
 		return err
+	}
+	if cli.IsTTY(f) {
+		return errors.Join(words.Hint(fmt.Errorf("write %s: it is a terminal", file), "leave out -o"), f.Close())
 	}
 	return errors.Join(buffered(f, write), f.Close())
 }
