@@ -136,10 +136,8 @@ func (h *handover) rank(text string, all []part, reply string) []rank {
 			ranks[i] = opening
 		case h.shares(s.text, tokens):
 			ranks[i] = shared
-		case begins && heads(rows[s.from]):
-			ranks[i] = heading
 		case begins:
-			ranks[i] = leading
+			ranks[i] = beginning(rows[s.from])
 		default:
 			ranks[i] = inner
 		}
@@ -151,8 +149,13 @@ func (h *handover) rank(text string, all []part, reply string) []rank {
 	return ranks
 }
 
-// heads reports whether a line is a heading, or begins a numbered item that stands in none.
-func heads(line string) bool { return strings.HasPrefix(line, "#") || lexicon.NumberLen(line) > 0 }
+// beginning is the rank of what begins a line.
+func beginning(line string) rank {
+	if strings.HasPrefix(line, "#") || lexicon.NumberLen(line) > 0 {
+		return heading
+	}
+	return leading
+}
 
 // shares reports whether a text has one of some values or words.
 func (h *handover) shares(text string, with tokens) bool {
