@@ -194,6 +194,7 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 	t.calibration.count(it, chars)
 	if !it.Side {
 		t.status.Waiting = t.waits(it)
+		t.status.Asking = t.asks != ""
 	}
 	if it.Copy { // it is in the context, and all it says was taken before
 		return chars, ""
@@ -351,6 +352,7 @@ type Known struct {
 	Ask             string             // the beginning of the first request that reached the agent, on one line; "" if there is none
 	Resumed         transcript.Resumed // the session that ccd copied it from, zero if it is no copy
 	Waiting         bool               // for the person: the agent spoke last, was interrupted, or asked something
+	Asking          bool               // a question or a plan has no answer
 	Origin          string             // ID of the session that this one is a fork of
 	Deeds           []byte             // what sums count of it, see Did
 }

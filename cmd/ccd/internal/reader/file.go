@@ -64,7 +64,7 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 // in finds the file in some families. If they had it only after the wanted time, it fails with *laterError, unless that will do.
 func (w WantedFile) in(ctx context.Context, families [][]Reading, s sought, progress func()) (*Version, error) {
 	v, err := fileIn(ctx, families, s, progress)
-	if s.At.IsZero() || !errors.Is(err, archive.ErrNotFound) || knownBefore(err) {
+	if s.At.IsZero() || !errors.Is(err, archive.ErrNotFound) || !w.Later && knownBefore(err) {
 		return v, err
 	}
 	at := s.At

@@ -199,6 +199,7 @@ func TestFileSeenLater(t *testing.T) {
 		{edited, "04:02", a + ` found by an edit #4 "four\nfive\n"`}, // a part had been read
 		{newStory().read(a, 1, 0, "four", ""), "04:01", a + ` read #2 "four\n"`},
 		{newStory().write(a, "one\n").read(a, 1, 0, "one", ""), "04:01", "find file " + a + ": not found: no archived session touched it by 2026-02-03T04:01Z"}, // who knows what it replaced
+		{newStory().write(a, "one\n").bash("git checkout -- a.go", 0).do("Edit", map[string]any{"file_path": a, "old_string": "five", "new_string": "5"}, "ok", false, copied), "04:05", a + ` found by an edit #6 "four\nfive\n"`}, // known before that, and not since
 		{newStory().read("/b", 1, 0, "x"), "04:01", "find file " + a + ": not found: no archived session touched it by 2026-02-03T04:01Z"},
 	} {
 		at, err := time.Parse("2006-01-02T15:04", "2026-02-03T"+c.at)

@@ -129,7 +129,7 @@ func (s Session) state(now time.Time) string {
 		return Deleted
 	case s.Apart() != "", s.Lag > 0 && now.Sub(s.LastAt()) > writesWithin:
 		return Resting
-	case s.Waiting && now.Sub(s.LastAt()) <= waitsWithin:
+	case s.Waiting && (now.Sub(s.LastAt()) <= waitsWithin || s.Entry.Kept.Asking && now.Sub(s.LastAt()) <= asksWithin):
 		return Waits
 	case now.Sub(s.LastAt()) > liveWithin:
 		return Resting
@@ -153,8 +153,11 @@ func (s Session) Does() string {
 // writesWithin is how often an agent that works usually writes. That it has ended, no transcript says.
 const writesWithin = time.Minute
 
-// waitsWithin is how long a session counts as waiting for its person: as long as a meal.
-const waitsWithin = time.Hour
+// waitsWithin is how long a session counts as waiting for its person: as long as a meal. A question that has no answer waits longer.
+const (
+	waitsWithin = time.Hour
+	asksWithin  = 7 * 24 * time.Hour
+)
 
 // nearlyFull is the pressure from which a session is about to be compacted.
 const nearlyFull = 0.9

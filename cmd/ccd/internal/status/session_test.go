@@ -38,6 +38,18 @@ func TestNobodyWaitsInACopy(t *testing.T) {
 	}
 }
 
+// TestAQuestionWaits: a question waits for days, the end of a turn for an hour.
+func TestAQuestionWaits(t *testing.T) {
+	now := time.Now()
+	for asking, want := range map[bool]string{true: Waits, false: Resting} {
+		e := &reader.Entry{}
+		e.Root, e.Kept.Last, e.Kept.Records, e.Kept.Asking = "/h", now.Add(-3*time.Hour), 4, asking
+		if got := (Session{Present: true, Waiting: true, Entry: e}).state(now); got != want {
+			t.Errorf("asking %t: %s, want %s", asking, got, want)
+		}
+	}
+}
+
 // TestAQuietAgentMayHaveEnded: an agent counts as working for a minute; then it is said to be quiet, for ten minutes.
 func TestAQuietAgentMayHaveEnded(t *testing.T) {
 	now := time.Now()
