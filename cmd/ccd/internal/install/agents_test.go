@@ -71,6 +71,21 @@ func TestCodexServer(t *testing.T) {
 	}
 }
 
+// A comment below ccd's table is a person's: it stays, alone or before a table.
+func TestCommentsBelowTheServerStay(t *testing.T) {
+	for _, added := range []string{"\n# later\n", "# at once\n", "\n# the work profile, do not delete\n# (see wiki)\n[profiles.work]\nmodel = \"x\"\n"} {
+		h := newHome(t)
+		h.write(".codex/config.toml", "a = 1\n")
+		h.install(nil, Codex)
+		h.write(".codex/config.toml", h.read(".codex/config.toml")+added)
+		h.install(moved(h), Codex)
+		h.uninstall(Codex)
+		if got := h.read(".codex/config.toml"); !strings.HasPrefix(got, "a = 1\n") || !strings.HasSuffix(got, added) || strings.Contains(got, "ccd") {
+			t.Errorf("%q: left %q", added, got)
+		}
+	}
+}
+
 // Codex starts a server without the variables that say where ccd's files are, unless it is told them.
 func TestMovedFilesAreNamedToTheServer(t *testing.T) {
 	h := newHome(t)

@@ -143,7 +143,7 @@ func withoutTable(all []string) (texts [][]byte) {
 		for end < len(all) && (!strings.HasPrefix(strings.TrimSpace(all[end]), "[") || strings.HasPrefix(strings.TrimSpace(all[end]), "["+serverTable+".")) {
 			end++
 		}
-		if end < len(all) && bare(all[end-1]) == "" { // belongs to the next table
+		for end > i+1 && (bare(all[end-1]) == "" || strings.HasPrefix(strings.TrimSpace(all[end-1]), "#")) { // a person's, or before the next table
 			end--
 		}
 		if i > 0 && bare(all[i-1]) == "" {
