@@ -168,7 +168,7 @@ func (s *Setup) Plan(wanted bool, agents ...string) (*Plan, error) {
 			return nil, fmt.Errorf("set up %s: directory %q is not absolute", id, a.dir)
 		}
 		if err := s.byFile(a, wanted, p.bring); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("set up %s: %w", id, err))
+			failed = errors.Join(failed, fmt.Errorf("edit the settings of %s: %w", id, err))
 			continue
 		}
 		if !p.Empty() {

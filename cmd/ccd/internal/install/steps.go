@@ -170,6 +170,9 @@ func (a Account) disconnect() *Step {
 	}
 	which := strings.Join(p.agents, ", ")
 	step.What = fmt.Sprintf("disconnect %s (%s)", which, words.Count(len(p.Steps()), "file"))
+	if failed != nil {
+		step.What += "; " + failed.Error()
+	}
 	step.by(p, "disconnected "+which, failed)
 	return step
 }
