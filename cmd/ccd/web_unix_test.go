@@ -350,10 +350,17 @@ func TestWebReachesNoFile(t *testing.T) {
 	}
 }
 
+// part is the address that an open page of the session asks for what is new behind a record.
+func (s *site) part(after int) string {
+	shown := regexp.MustCompile(`data-seen="([^"]*)"`).FindStringSubmatch(s.want(http.StatusOK, ledgerURL))
+	return fmt.Sprintf("%s/part?after=%d&seen=%s", ledgerURL, after, url.QueryEscape(shown[1]))
+}
+
 func TestWebEndsWhenIdle(t *testing.T) {
 	s := serveWeb(t, webHome(t, map[string]string{ledgerID: ledger(t)}), "--idle", "500ms")
+	again := s.part(68)
 	for begun := time.Now(); time.Since(begun) < 1500*time.Millisecond; {
-		s.want(http.StatusNoContent, ledgerURL+"/part?after=68&records=68") // as an open page asks
+		s.want(http.StatusNoContent, again) // as an open page asks
 	}
 	go func() { // who has no access does not keep it alive
 		for t.Context().Err() == nil {
@@ -453,7 +460,7 @@ func TestWebGrows(t *testing.T) {
 	if page := s.has(ledgerURL, "ccd show "+ledgerID+" --steps"); !regexp.MustCompile(`the \d largest results, ~[\d.]+K? of [\d.]+K tokens:`).MatchString(page) {
 		t.Error("the share of what filled the context is not told")
 	}
-	again := ledgerURL + "/part?after=40&records=40"
+	again := s.part(40)
 	s.want(http.StatusNoContent, again)
 	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", ledgerID+".jsonl")
 	put(t, path, text)

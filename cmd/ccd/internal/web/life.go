@@ -3,15 +3,16 @@ package web
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
+	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -31,12 +32,19 @@ type head struct {
 	Parent  string // the ID of the session that started it
 	Kids    []row  // its sub-agents
 	Still   bool   // somebody works in it, and nothing new is archived
+	Seen    string // what the page shows of the session's state, see seen
+}
+
+// seen is what changes when an open page of a session has to change.
+func seen(e *reader.Entry, stateDir string) string {
+	_, running, _ := daemon.ReadRun(stateDir) // valid in any case
+	return fmt.Sprint(e.Kept.Records, status.Of(e).State, running)
 }
 
 func (r *request) head(tab string) head {
 	now := time.Now()
 	h := head{Session: newRow(status.Of(r.entry), now), Tab: tab, Parent: r.entry.Parent}
-	h.Still = h.Session.Active() && r.still()
+	h.Still, h.Seen = h.Session.Active() && r.still(), seen(r.entry, r.library.StateDir)
 	for _, e := range r.library.Sessions {
 		if e.Agent == r.entry.Agent && e.Parent == r.entry.ID && e.Class == transcript.SubAgent && len(h.Kids) < maxChoices {
 			h.Kids = append(h.Kids, newRow(status.Of(e), now))
@@ -101,12 +109,12 @@ func partPage(ctx context.Context, r *request) (answer, error) {
 	return answer{"life", d}, err
 }
 
-// ifGrown answers that there is nothing new while the session has as many records as the page knows of.
+// ifGrown answers that there is nothing new while the session is as the page shows it.
 func (s *Server) ifGrown(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if l, err := s.shelf.load(r.Context()); err == nil {
 			e, err := sessionOf(l, r)
-			if err == nil && r.URL.Query().Get("records") == strconv.Itoa(e.Kept.Records) {
+			if err == nil && r.URL.Query().Get("seen") == seen(e, l.StateDir) {
 				w.WriteHeader(http.StatusNoContent)
 				return
 			}

@@ -187,11 +187,11 @@ if (life) {
 // Live growth. Only a page that is seen asks, and the server answers with nothing while nothing is new.
 if (life) {
   const note = $('#grown'), now = $('#entries').dataset;
-  let busy, known = now.records;
+  let busy, seen = now.seen;
   const grow = async () => {
     if (busy || document.hidden) return;
     busy = true;
-    const got = await get(life.dataset.base + '/part?' + new URLSearchParams({ first: now.first, after: now.after, records: known }));
+    const got = await get(life.dataset.base + '/part?' + new URLSearchParams({ first: now.first, after: now.after, seen }));
     if (got) take(got);
     busy = false;
   };
@@ -199,8 +199,8 @@ if (life) {
     const atEnd = 'newest' in now, end = innerHeight + scrollY > document.documentElement.scrollHeight - 200;
     const part = place(text, 'strip', 'about', 'chart', ...(atEnd ? ['requests', 'said'] : []));
     if (!part) return;
+    seen = part.dataset.seen;
     const fresh = +part.dataset.records - +now.records;
-    known = part.dataset.records;
     if (atEnd) {
       for (const e of all('#entries > .entry')) if (+e.dataset.record > +now.after) e.remove();
       const day = $('.day', part), last = all('#entries > .day').pop();
