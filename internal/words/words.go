@@ -42,15 +42,17 @@ func Directory(path string) string {
 // Directories returns the Directory of each path, or as many of its last parts as no other one of the paths has.
 func Directories(paths []string) map[string]string {
 	names := map[string]string{}
-	for _, path := range paths {
-		parts, n := elements(path), 1
-		end := func(path string) []string { all := elements(path); return all[max(0, len(all)-n):] }
-		for n < len(parts) && slices.ContainsFunc(paths, func(other string) bool { return other != path && slices.Equal(end(other), end(path)) }) {
-			n++
+	left := slices.Compact(slices.Sorted(slices.Values(paths)))
+	for n := 1; len(left) > 0; n++ {
+		end := func(path string) string { all := elements(path); return strings.Join(all[max(0, len(all)-n):], "/") }
+		count := map[string]int{}
+		for _, path := range left {
+			if names[path] = Directory(path); n > 1 {
+				names[path] = mark.Inline(end(path), 0)
+			}
+			count[end(path)]++
 		}
-		if names[path] = Directory(path); n > 1 {
-			names[path] = mark.Inline(strings.Join(end(path), "/"), 0)
-		}
+		left = slices.DeleteFunc(left, func(path string) bool { return count[end(path)] == 1 || n >= len(elements(path)) })
 	}
 	return names
 }

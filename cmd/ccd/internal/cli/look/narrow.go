@@ -54,17 +54,21 @@ func (n narrow) missing(a *app, l *reader.Library) error {
 		c, err := one.read(a)
 		return err == nil && slices.ContainsFunc(l.Sessions, c.Session)
 	}
-	var agents, projects []string
-	for _, e := range l.Sessions {
-		agents, projects = append(agents, e.Agent), append(projects, filepath.Base(e.Kept.Cwd))
+	names := func(of func(*reader.Entry) string) (all []string) {
+		for _, e := range l.Sessions {
+			all = append(all, of(e))
+		}
+		return all
 	}
-	switch slices.Sort(agents); {
+	switch {
 	case len(l.Sessions) == 0, l.ForAgent(): // it must not learn what is out of its reach
 	case !has(narrow{agent: n.agent}):
+		agents := slices.Sorted(slices.Values(names(func(e *reader.Entry) string { return e.Agent })))
 		return words.Hint(fmt.Errorf("find agent %s: %w in any session", n.agent, archive.ErrNotFound), "--agent %s", strings.Join(slices.Compact(agents), ", "))
 	case n.project != "." && !has(narrow{project: n.project}):
 		err := l.Missing(fmt.Errorf("find project %s: %w in any session", n.project, archive.ErrNotFound))
-		if best, _ := config.Nearest(filepath.Base(n.project), projects); best != "" {
+		best, _ := config.Nearest(filepath.Base(n.project), names(func(e *reader.Entry) string { return filepath.Base(e.Kept.Cwd) }))
+		if best != "" {
 			return words.Hint(err, "--project %s", words.Shell(best))
 		}
 		return words.Hint(err, "ccd status --totals lists the projects")
