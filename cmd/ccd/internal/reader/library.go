@@ -43,8 +43,6 @@ type Library struct {
 	Sessions []*Entry // in reach, newest first; none before Load
 	Damage   []error  // why sessions may be missing among them
 
-	Forgotten map[transcript.Key]time.Time // sessions that were removed for good, and when
-
 	reach   *reach   // nil: every session
 	callers []string // the sessions that run this command in their shell, as their agents tell
 	loaded  bool     // Sessions are all that the archive knows
@@ -117,7 +115,6 @@ func (l *Library) Load(ctx context.Context) error {
 		}
 	}
 	l.loaded = true
-	l.Forgotten, _ = l.Archive.Forgotten() // who archives reports that they cannot be read
 	l.Sessions = make([]*Entry, len(stored))
 	for i, s := range stored {
 		l.Sessions[i] = l.entry(s)

@@ -225,9 +225,15 @@ func (l *Library) notFound(arg string) error {
 	return words.Hint(err, "ccd ls --all")
 }
 
+// Forgotten returns the sessions that were removed for good, and when. That they cannot be read, who archives reports.
+func (l *Library) Forgotten() map[transcript.Key]time.Time {
+	all, _ := l.Archive.Forgotten()
+	return all
+}
+
 // forgotten returns when a session whose ID begins with arg was forgotten, zero if none was.
 func (l *Library) forgotten(arg string) (at time.Time) {
-	for k, t := range l.Forgotten {
+	for k, t := range l.Forgotten() {
 		if arg != "" && strings.HasPrefix(mark.Name(k.ID), arg) {
 			at = t
 		}

@@ -35,7 +35,7 @@ func candidates() []*Entry {
 
 func libraryOf(all []*Entry, callers ...string) *Library {
 	sortEntries(all)
-	return &Library{Place: &account.Place{Env: account.Env{Dir: filepath.FromSlash("/h")}}, Sessions: all, callers: callers}
+	return &Library{Place: &account.Place{Env: account.Env{Dir: filepath.FromSlash("/h")}, Archive: &archive.Archive{}}, Sessions: all, callers: callers}
 }
 
 // TestShort: a short name is as much of it as names no other session, which Find then finds.

@@ -159,7 +159,7 @@ func (g *Gauge) readArchive(ctx context.Context) (err error) {
 	}
 	g.count, g.rows = Report{Live: []Session{}}, nil
 	g.count.count(g.l.Sessions)
-	g.count.Forgotten = len(g.l.Forgotten)
+	g.count.Forgotten = len(g.l.Forgotten())
 	return nil
 }
 

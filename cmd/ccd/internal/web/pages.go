@@ -111,7 +111,7 @@ func sessionOf(l *reader.Library, r *http.Request) (*reader.Entry, error) {
 		return nil, err
 	}
 	text := fmt.Sprintf("The archive has no session %s of %s.", mark.Inline(key.ID, 200), mark.Inline(key.Agent, 40))
-	if when := words.Local(l.Forgotten[key]); when != "" {
+	if when := words.Local(l.Forgotten()[key]); when != "" {
 		text += " It was forgotten on " + when + "."
 	}
 	return nil, none(text)
