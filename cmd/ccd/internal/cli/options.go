@@ -73,18 +73,11 @@ func (a *App) Incomplete(l *reader.Library) {
 
 // SayLag says how much of some sessions is not in the answer, because it is not archived and no daemon runs that archives it.
 func (a *App) SayLag(l *reader.Library, of ...*reader.Entry) {
-	if _, running, _ := daemon.ReadRun(l.StateDir); running {
-		return
-	}
-	var lag int64
-	for _, e := range of {
-		lag += e.Lag()
-	}
 	run := "ccd run --once"
 	if a.Agent {
 		run = agentHint(run)
 	}
-	if lag > 0 {
+	if lag := l.Behind(of); lag > 0 {
 		a.Say("%s not archived yet; to include them: %s", humanize.IBytes(uint64(lag)), run)
 	}
 }

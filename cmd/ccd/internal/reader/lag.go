@@ -4,6 +4,7 @@ import (
 	"os"
 	"time"
 
+	"ccd/daemon"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -43,6 +44,17 @@ func (e *Entry) File() (lag int64, present bool) {
 		return 0, err == nil
 	}
 	return e.lag(info.Size(), info.ModTime()), true
+}
+
+// Behind returns how many bytes of some sessions are not archived and will not be, as no daemon runs.
+func (l *Library) Behind(of []*Entry) (lag int64) {
+	if _, running, _ := daemon.ReadRun(l.StateDir); running { // valid in any case
+		return 0
+	}
+	for _, e := range of {
+		lag += e.Lag()
+	}
+	return lag
 }
 
 // Pending is what stands in files and not in the archive.

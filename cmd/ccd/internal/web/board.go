@@ -72,7 +72,7 @@ type loss struct {
 }
 
 func (r *request) board(ctx context.Context, all []status.Session, now time.Time) *board {
-	b := &board{Still: r.still()}
+	b := &board{Still: still(r.library.StateDir)}
 	var active [2][]status.Session // those that wait for a person come first
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	for _, s := range all {
@@ -110,8 +110,8 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 }
 
 // still reports whether no daemon runs, so that a page does not change.
-func (r *request) still() bool {
-	_, running, _ := daemon.ReadRun(r.library.StateDir) // valid in any case
+func still(stateDir string) bool {
+	_, running, _ := daemon.ReadRun(stateDir) // valid in any case
 	return !running
 }
 

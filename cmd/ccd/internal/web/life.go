@@ -12,7 +12,6 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
-	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -37,14 +36,13 @@ type head struct {
 
 // seen is what changes when an open page of a session has to change.
 func seen(e *reader.Entry, stateDir string) string {
-	_, running, _ := daemon.ReadRun(stateDir) // valid in any case
-	return fmt.Sprint(e.Kept.Records, status.Of(e).State, running)
+	return fmt.Sprint(e.Kept.Records, status.Of(e).State, still(stateDir))
 }
 
 func (r *request) head(tab string) head {
 	now := time.Now()
 	h := head{Session: newRow(status.Of(r.entry), now), Tab: tab, Parent: r.entry.Parent}
-	h.Still, h.Seen = h.Session.Active() && r.still(), seen(r.entry, r.library.StateDir)
+	h.Still, h.Seen = h.Session.Active() && still(r.library.StateDir), seen(r.entry, r.library.StateDir)
 	for _, e := range r.library.Sessions {
 		if e.Agent == r.entry.Agent && e.Parent == r.entry.ID && e.Class == transcript.SubAgent && len(h.Kids) < maxChoices {
 			h.Kids = append(h.Kids, newRow(status.Of(e), now))

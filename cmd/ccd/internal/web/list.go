@@ -260,10 +260,8 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 		out.More, out.Wider = more, "/?"+address.Encode()
 	}
 	r.group(out, all, q)
-	if out.Hits == 0 && r.still() {
-		for _, e := range r.library.Sessions {
-			out.Lag += e.Lag()
-		}
+	if out.Hits == 0 {
+		out.Lag = r.library.Behind(r.library.Sessions)
 	}
 	return out
 }
