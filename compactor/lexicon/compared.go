@@ -15,6 +15,8 @@ func Plain(text string) string {
 
 // ContainsWhole reports whether a text contains another one that is no part of longer words or numbers in it.
 func ContainsWhole(text, other string) bool {
+	first, _ := utf8.DecodeRuneInString(other)
+	last, _ := utf8.DecodeLastRuneInString(other)
 	for at := 0; ; at++ {
 		i := strings.Index(text[at:], other)
 		if i < 0 {
@@ -23,8 +25,6 @@ func ContainsWhole(text, other string) bool {
 		at += i
 		before, _ := utf8.DecodeLastRuneInString(text[:at])
 		after, _ := utf8.DecodeRuneInString(text[at+len(other):])
-		first, _ := utf8.DecodeRuneInString(other)
-		last, _ := utf8.DecodeLastRuneInString(other)
 		if !(joins(before) && joins(first)) && !(joins(last) && joins(after)) {
 			return true
 		}

@@ -395,7 +395,7 @@ func TestNow(t *testing.T) {
 		t.Errorf("the result:\n%s", text)
 	}
 	if !strings.Contains(eval[string](p, "document.querySelector('.strip').innerText"), still) {
-		t.Error("what stands beside the state does not say that ccd does not run")
+		t.Error("no note beside the state that ccd does not run")
 	}
 	if over := eval[float64](p, "document.querySelector('.strip').getBoundingClientRect().bottom - document.querySelector(':target').closest('.entry').getBoundingClientRect().top"); over > 1 {
 		t.Errorf("the strip hides %f px of the entry with the result", over)

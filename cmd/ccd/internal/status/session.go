@@ -195,14 +195,12 @@ func Families(sessions []*reader.Entry, all bool) (families [][]Session) {
 		of := transcript.Key{Agent: e.Agent, ID: e.Parent}
 		if e.CopyOf != nil {
 			of = e.CopyOf.Key
-		} else if e.Class != transcript.SubAgent {
-			continue
 		}
-		if i, known := at[of]; !all {
-			continue
-		} else if known {
+		switch i, known := at[of]; {
+		case !all, e.CopyOf == nil && e.Class != transcript.SubAgent:
+		case known:
 			families[i] = append(families[i], Of(e))
-		} else { // its session is not listed
+		default: // its session is not listed
 			families = append(families, []Session{Of(e)})
 		}
 	}
