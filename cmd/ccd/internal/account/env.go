@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/internal/agent/generic"
 	"ccd/internal/agent/registry"
 	"ccd/internal/config"
@@ -198,6 +199,16 @@ func (e Env) Place(readOnly bool) (*Place, error) {
 	}
 	p.Archive, err = archive.Open(p.ArchivePath, archive.Options{ReadOnly: readOnly, MinFree: int64(c.Archive.MinFree), MaxSize: int64(c.Archive.MaxSize)})
 	return p, err
+}
+
+// WatchedRoot returns the watched root that a file would be in, before or after links are resolved.
+func (p *Place) WatchedRoot(file string) (root string, below bool) {
+	for _, r := range p.Roots {
+		if disk.Within(file, r.Path) || disk.Within(disk.Real(file), disk.Real(r.Path)) {
+			return r.Path, true
+		}
+	}
+	return "", false
 }
 
 // State returns what is known of an account whose configuration cannot be read.

@@ -11,7 +11,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
-	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/words"
 )
@@ -65,7 +64,7 @@ func (a *app) backup(ctx context.Context, file string, force bool) error {
 		return err
 	}
 	begun := time.Now()
-	if root, below := watchedRoot(l, file); below {
+	if root, below := l.WatchedRoot(file); below {
 		return words.Hint(fmt.Errorf("back up archive to %s: it is below the watched root %s", file, root), "choose a FILE elsewhere, preferably on another disk")
 	}
 	show, wipe := a.Progress("backing up:")
@@ -107,14 +106,4 @@ func (a *app) printBackup(out backupOutput) error {
 	a.Say("backed up and verified: %s and attachments, %s of transcripts, %s; %s in %s", words.Count(out.Sessions, "session"),
 		humanize.IBytes(uint64(out.Raw)), words.Count(out.IDs, "ID"), humanize.IBytes(uint64(out.Bytes)), out.Took.Round(10*time.Millisecond))
 	return a.Print(out.File + "\n")
-}
-
-// watchedRoot returns the watched root that a file would be in, before or after links are resolved.
-func watchedRoot(l *reader.Library, file string) (root string, below bool) {
-	for _, r := range l.Roots {
-		if disk.Within(file, r.Path) || disk.Within(disk.Real(file), disk.Real(r.Path)) {
-			return r.Path, true
-		}
-	}
-	return "", false
 }

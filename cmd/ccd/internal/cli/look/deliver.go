@@ -9,14 +9,15 @@ import (
 	"os"
 
 	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/atomicfile"
 	"ccd/internal/words"
 )
 
 // deliver sends what write produces to stdout or to a file that appears completely or not at all. It escapes control
 // characters only on a terminal, unless raw is set.
-func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error) error {
-	if file == "" {
+func (a *app) deliver(l *reader.Library, file string, force, raw bool, write func(io.Writer) error) error {
+	if file == "" || file == "-" {
 		end := &lastByte{}
 		through := func(w io.Writer) error {
 			end.w = w
@@ -35,15 +36,23 @@ func (a *app) deliver(file string, force, raw bool, write func(io.Writer) error)
 	}
 	file = a.Path(file)
 	refuse := words.Hint(fmt.Errorf("write %s: %w", file, fs.ErrExist), "use --force to overwrite it")
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return fmt.Errorf("write %s: it is a directory", file)
-	} else if err == nil && !info.Mode().IsRegular() { // which nothing may replace
-		return writeInto(file, info, write)
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(file); err == nil {
+		root, watched := l.WatchedRoot(file)
+		switch {
+		case info.IsDir():
+			return fmt.Errorf("write %s: it is a directory", file)
+		case !info.Mode().IsRegular(): // which nothing may replace
+			return writeInto(file, info, write)
+		case force && watched:
+			return words.Hint(fmt.Errorf("write %s: it is below the watched root %s, where ccd changes nothing", file, root), "choose a FILE elsewhere")
+		}
+		mode = info.Mode().Perm()
 	}
 	if _, err := os.Lstat(file); err == nil && !force {
 		return refuse
 	}
-	p, err := atomicfile.Create(file, 0o600)
+	p, err := atomicfile.Create(file, mode)
 	if err != nil {
 		return err
 	}

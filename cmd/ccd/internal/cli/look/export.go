@@ -67,7 +67,7 @@ func (a *app) export(ctx context.Context, arg string, f exportFlags) (err error)
 			}
 		}()
 	}
-	return a.deliver(f.output, f.force, false, func(w io.Writer) error { return web.Export(ctx, l, e, w) })
+	return a.deliver(l, f.output, f.force, false, func(w io.Writer) error { return web.Export(ctx, l, e, w) })
 }
 
 // outputFlags adds the flags of a command that can write to a file.

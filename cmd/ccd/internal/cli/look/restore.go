@@ -168,7 +168,7 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) error 
 	if f.info {
 		return a.restoreInfo(ctx, o)
 	}
-	return a.deliver(f.output, f.force, f.raw, func(w io.Writer) error { return a.writeWithLag(ctx, w, o, f, rules) })
+	return a.deliver(l, f.output, f.force, f.raw, func(w io.Writer) error { return a.writeWithLag(ctx, w, o, f, rules) })
 }
 
 // mostRecords is how many records a range may have.
@@ -228,7 +228,7 @@ func (a *app) restoreAll(ctx context.Context, l *reader.Library, f restoreFlags,
 	if f.info {
 		return each(func(o reader.Original) error { return a.restoreInfo(ctx, o) })
 	}
-	return a.deliver(f.output, f.force, f.raw, func(w io.Writer) error {
+	return a.deliver(l, f.output, f.force, f.raw, func(w io.Writer) error {
 		out := &lastByte{w: w}
 		return each(func(o reader.Original) error {
 			if err := a.writeWithLag(ctx, out, o, f, rules); err != nil {

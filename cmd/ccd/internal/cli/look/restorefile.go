@@ -38,7 +38,7 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) er
 	for _, line := range v.Notes() {
 		a.Say("%s", line)
 	}
-	return a.deliver(f.output, f.force, false, func(w io.Writer) error {
+	return a.deliver(l, f.output, f.force, false, func(w io.Writer) error {
 		return a.countSecrets(rules, w, func(w io.Writer) error {
 			_, err := io.WriteString(w, v.Text)
 			if err != nil {
