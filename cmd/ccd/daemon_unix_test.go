@@ -452,14 +452,14 @@ func TestUndoStopsARun(t *testing.T) {
 	put(t, transcriptPath(home, 1), aLine)
 	c := spawn(t, home, "run")
 	testkit.Eventually(t, "it is archived", func() bool { out, _, _ := piped(home, nil, "ls"); return strings.Contains(string(out), "claude-code") })
-	if out, _, talk := piped(home, nil, "setup", "--undo"); !strings.Contains(talk, "a daemon is running, pid") {
+	if out, _, talk := piped(home, nil, "setup", "--undo"); !strings.Contains(string(out), "stop it, pid ") {
 		t.Errorf("not asked: %s%s", out, talk)
 	}
 	if out, code, talk := piped(home, nil, "setup", "--undo", "--dry-run"); code != words.ExitDone || !strings.Contains(string(out), "ompanion") {
 		t.Errorf("a dry run does not need it stopped: exit code %d: %s%s", code, out, talk)
 	}
 	out, code, talk := piped(home, nil, "setup", "--undo", "--yes")
-	if code != words.ExitDone || !strings.Contains(talk, "stopped: ccd run, pid") {
+	if code != words.ExitDone || !strings.Contains(talk, "done: ccd run: stopped, pid") {
 		t.Errorf("exit code %d: %s%s", code, out, talk)
 	}
 	if err := c.Wait(); err != nil {

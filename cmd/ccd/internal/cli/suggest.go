@@ -21,7 +21,7 @@ var Synonyms = map[string]string{
 	"continue": "resume", "compress": "compact", "summarize": "compact",
 	"rm": "archive forget", "delete": "archive forget", "remove": "archive forget",
 	"check": "archive verify", "fsck": "archive verify", "info": "status",
-	"init": "setup", "configure": "config", "purge": "setup --undo",
+	"init": "setup", "configure": "config", "purge": "setup --undo", "undo": "setup --undo",
 	// Commands of earlier versions.
 	"verify": "archive verify", "backup": "archive backup", "salvage": "archive import", "import": "archive import", "gc": "archive gc",
 	"forget": "archive forget", "secrets": "archive secrets",
@@ -58,7 +58,7 @@ func NearestCommand(c *cobra.Command, typed string) string {
 	if meant, ok := Synonyms[typed]; ok && !c.HasParent() {
 		return meant
 	}
-	c.SuggestionsMinimumDistance = 2
+	c.SuggestionsMinimumDistance = (len(typed) + 1) / 3 // letters to change
 	if near := c.SuggestionsFor(typed); len(near) == 1 {
 		return near[0]
 	}

@@ -41,7 +41,7 @@ func (a Account) companions(ctx context.Context) *Step {
 	step.What = "remove " + words.Count(len(found), "companion")
 	step.do = func(ctx context.Context) (string, error) {
 		if run, running, _ := daemon.ReadRun(a.StateDir); running {
-			return "", fmt.Errorf("remove companions: %w", Runs(run.Pid))
+			return "", words.Hint(fmt.Errorf("remove companions: a daemon is running, pid %d", run.Pid), "stop it first: kill %d", run.Pid)
 		}
 		found, err := a.findCompanions(ctx)
 		for _, path := range found {

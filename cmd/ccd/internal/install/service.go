@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"strings"
+	"syscall"
+	"time"
 
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/reader"
@@ -115,4 +119,39 @@ func mayInstall(ctx context.Context, l *reader.Library, s *packaging.Service, us
 		return fail(fmt.Errorf("another daemon is running, pid %d", pid), "stop it first: kill %d", pid)
 	}
 	return nil
+}
+
+// stopWithin is how long undo waits for a daemon that it stops.
+const stopWithin = 10 * time.Second
+
+// foreground stops a `ccd run` that is not the service; nil if none runs.
+func (a Account) foreground(ctx context.Context) *Step {
+	step := newStep("run", "ccd run")
+	s, err := a.Installed(io.Discard)
+	if err != nil {
+		return step.fail(err)
+	}
+	pid := account.Foreground(ctx, s, a.StateDir)
+	if pid == 0 {
+		return nil
+	}
+	step.What = fmt.Sprintf("stop it, pid %d", pid)
+	step.do = func(ctx context.Context) (string, error) {
+		p, err := os.FindProcess(pid)
+		if err == nil {
+			err = p.Signal(syscall.SIGTERM)
+		}
+		deadline := time.After(stopWithin)
+		for running := true; err == nil && running; _, running, _ = daemon.ReadRun(a.StateDir) {
+			select {
+			case <-ctx.Done():
+				err = context.Cause(ctx)
+			case <-deadline:
+				err = errors.New("it has not ended")
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+		return fmt.Sprintf("stopped, pid %d", pid), err
+	}
+	return step
 }

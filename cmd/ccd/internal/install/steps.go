@@ -30,7 +30,7 @@ const (
 
 // Step is one thing that setup does: what it will do and, once it is done, what it did.
 type Step struct {
-	Step  string   `json:"step"`  // an agent, "agents", "archive", "service", "companions" or "configuration"
+	Step  string   `json:"step"`  // an agent, "agents", "archive", "service", "run", "companions" or "configuration"
 	Title string   `json:"title"` // the same for people
 	State string   `json:"state"`
 	What  string   `json:"what"`  // what it will do, then what it did
@@ -125,15 +125,11 @@ func (a Account) Setup(ctx context.Context) (steps []*Step, err error) {
 	return append(steps, a.archive(plan), a.service(ctx, true)), nil
 }
 
-// Undo plans `ccd setup --undo`: what Setup puts on the machine goes, and the companions. The service is first, because it
+// Undo plans `ccd setup --undo`: what Setup puts on the machine goes, and the companions. The service and `ccd run` are first, because they
 // would write the companions again. The archive, the state and the configuration stay.
 func (a Account) Undo(ctx context.Context) ([]*Step, error) {
-	return []*Step{a.service(ctx, false), a.companions(ctx), a.disconnect()}, ctx.Err()
-}
-
-// Runs is the error where a running daemon that is not the service is in the way.
-func Runs(pid int) error {
-	return words.Hint(fmt.Errorf("a daemon is running, pid %d", pid), "stop it first: kill %d", pid)
+	steps := []*Step{a.service(ctx, false), a.foreground(ctx), a.companions(ctx), a.disconnect()}
+	return slices.DeleteFunc(steps, func(s *Step) bool { return s == nil }), ctx.Err()
 }
 
 // connect is the row of an agent's settings.

@@ -64,12 +64,12 @@ func (n narrow) missing(a *app, l *reader.Library) error {
 	case len(l.Sessions) == 0, l.ForAgent(): // it must not learn what is out of its reach
 	case !has(narrow{agent: n.agent}):
 		agents := slices.Sorted(slices.Values(names(func(e *reader.Entry) string { return e.Agent })))
-		return words.Hint(fmt.Errorf("find agent %s: %w in any session", n.agent, archive.ErrNotFound), "--agent %s", strings.Join(slices.Compact(agents), ", "))
+		return words.Hint(fmt.Errorf("find agent %s: %w in any session", n.agent, archive.ErrNotFound), "use --agent %s", strings.Join(slices.Compact(agents), " or "))
 	case n.project != "." && !has(narrow{project: n.project}):
 		err := l.Missing(fmt.Errorf("find project %s: %w in any session", n.project, archive.ErrNotFound))
 		best, _ := config.Nearest(filepath.Base(n.project), names(func(e *reader.Entry) string { return filepath.Base(e.Kept.Cwd) }))
 		if best != "" {
-			return words.Hint(err, "--project %s", words.Shell(best))
+			return words.Hint(err, "use --project %s", words.Shell(best))
 		}
 		return words.Hint(err, "ccd status --totals lists the projects")
 	}

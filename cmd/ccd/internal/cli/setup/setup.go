@@ -10,20 +10,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
-	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
@@ -60,10 +56,10 @@ service. Run it again to complete a partial setup. Without a terminal it needs
 --undo removes the service, the companions and what was added to the agents'
 settings. The archive and the configuration stay: ccd prints where they are.
 Transcripts, copies by ccd resume and backups never change. A ` + "`ccd run`" + ` that
-is not the service is in its way: ccd asks to stop it, with --yes it does so.
+is not the service is stopped, too: it would write the companions again.
 
 With --json: with --yes or --dry-run, one object: steps [{step (an agent,
-agents, archive, service, companions), title, state (todo, done,
+agents, archive, service, run, companions), title, state (todo, done,
 unchanged, unavailable, failed), what, does, error, hint, notes}]`,
 		Example: `  ccd setup             show the plan, ask, do it
   ccd setup --dry-run   show the plan only
@@ -95,11 +91,6 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	}
 	if err := install.CheckHome(home); err != nil {
 		return err
-	}
-	if f.undo && !f.dryRun {
-		if err := a.stopForeground(ctx, f); err != nil {
-			return err
-		}
 	}
 	steps, err := a.setupSteps(ctx, f)
 	if err != nil {
@@ -147,61 +138,6 @@ func (a *app) doSteps(ctx context.Context, steps []*install.Step, home string) e
 				fmt.Fprint(a.Err, mark.Visible("note: "+n+"\n")) // in one line: people copy commands from it
 			}
 		}
-	}
-	return nil
-}
-
-// stopWithin is how long undo waits for a daemon that it stops.
-const stopWithin = 10 * time.Second
-
-// stopForeground stops a `ccd run` that is not the service, if the person agrees: it would write again what undo removes.
-func (a *app) stopForeground(ctx context.Context, f setupFlags) error {
-	place, err := a.State()
-	if err != nil {
-		return err
-	}
-	s, err := place.Installed(io.Discard)
-	if err != nil {
-		return err
-	}
-	pid := account.Foreground(ctx, s, place.StateDir)
-	if pid == 0 {
-		return nil
-	}
-	yes := f.yes
-	if !yes && a.Answers() {
-		if yes, err = a.Yes(ctx, fmt.Sprintf("`ccd run` is running, pid %d. Stop it?", pid), false); err != nil {
-			return err
-		}
-	}
-	if !yes {
-		return fmt.Errorf("undo setup: %w", install.Runs(pid))
-	}
-	if err := stopRun(ctx, pid, place.StateDir); err != nil {
-		return err
-	}
-	a.Say("stopped: ccd run, pid %d", pid)
-	return nil
-}
-
-// stopRun asks the daemon of a state directory to end, and waits until it has.
-func stopRun(ctx context.Context, pid int, dir string) error {
-	p, err := os.FindProcess(pid)
-	if err == nil {
-		err = p.Signal(syscall.SIGTERM)
-	}
-	deadline := time.After(stopWithin)
-	for running := true; err == nil && running; _, running, _ = daemon.ReadRun(dir) {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-deadline:
-			err = errors.New("it has not ended")
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("stop ccd run, pid %d: %w", pid, err)
 	}
 	return nil
 }
