@@ -22,29 +22,30 @@ const (
 // Turn is an item of a session's model: a message that a person typed and what followed it, up to the next one. Asked is empty
 // if the session begins without one.
 type Turn struct {
-	N           int       `json:"-"`      // from 1
-	Record      int       `json:"record"` // of the message, or the first record
-	Last        int       `json:"last"`   // last record of the turn
-	Time        time.Time `json:"time,omitzero"`
-	End         time.Time `json:"end,omitzero"`
-	Asked       string    `json:"asked"`                // what the person wrote, at most 2000 characters
-	Added       int       `json:"added,omitempty"`      // characters that the agent's client added to it
-	ID          mark.ID   `json:"id"`                   // of the message
-	Back        bool      `json:"taken_back,omitempty"` // the person took the message back
-	Task        bool      `json:"task,omitempty"`       // the message is the task that another session gave a sub-agent
-	Words       []Words   `json:"words,omitempty"`      // what the person said while the agent worked
-	Tools       []Tool    `json:"tools"`                // in the order of their first call
-	Files       []string  `json:"files"`                // written, edited, deleted or renamed with success, at most 50
-	MoreFiles   int       `json:"more_files"`
-	Commands    []Command `json:"commands"` // at most 200
-	MoreCommand int       `json:"more_commands"`
-	Failed      int       `json:"failed"`      // calls
-	FirstFailed int       `json:"-"`           // record of the first of them
-	Refused     int       `json:"refused"`     // calls that the person or a rule did not allow
-	Compactions int       `json:"compactions"` // times the agent compacted its own context
-	Bounds      []Bound   `json:"-"`           // these
-	TooLong     int       `json:"too_long"`    // records of over 16 MB, which are archived but not parsed
-	Agents      int       `json:"agents"`      // calls that started or asked a sub-agent, without those that failed to
+	N            int       `json:"-"`      // from 1
+	Record       int       `json:"record"` // of the message, or the first record
+	Last         int       `json:"last"`   // last record of the turn
+	Time         time.Time `json:"time,omitzero"`
+	End          time.Time `json:"end,omitzero"`
+	Asked        string    `json:"asked"`                // what the person wrote, at most 2000 characters
+	Added        int       `json:"added,omitempty"`      // characters that the agent's client added to it
+	ID           mark.ID   `json:"id"`                   // of the message
+	Back         bool      `json:"taken_back,omitempty"` // the person took the message back
+	Task         bool      `json:"task,omitempty"`       // the message is the task that another session gave a sub-agent
+	Words        []Words   `json:"words,omitempty"`      // what the person said while the agent worked
+	Tools        []Tool    `json:"tools"`                // in the order of their first call
+	Files        []string  `json:"files"`                // written, edited, deleted or renamed with success, at most 50
+	MoreFiles    int       `json:"more_files"`
+	Commands     []Command `json:"commands"` // at most 200
+	MoreCommand  int       `json:"more_commands"`
+	Failed       int       `json:"failed"`      // calls
+	FirstFailed  int       `json:"-"`           // record of the first of them
+	Refused      int       `json:"refused"`     // calls that the person or a rule did not allow
+	FirstRefused int       `json:"-"`           // record of the first of them
+	Compactions  int       `json:"compactions"` // times the agent compacted its own context
+	Bounds       []Bound   `json:"-"`           // these
+	TooLong      int       `json:"too_long"`    // records of over 16 MB, which are archived but not parsed
+	Agents       int       `json:"agents"`      // calls that started or asked a sub-agent, without those that failed to
 }
 
 // Bound is a compaction by the agent.
@@ -209,6 +210,7 @@ func (t *Turn) call(c *session.Call, files map[*session.File]bool) {
 	switch c.State {
 	case session.Refused:
 		t.Refused++
+		t.FirstRefused = cmp.Or(t.FirstRefused, c.At.N())
 	case session.Failed:
 		t.Failed++
 		t.FirstFailed = cmp.Or(t.FirstFailed, c.At.N())

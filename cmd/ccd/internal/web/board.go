@@ -157,7 +157,7 @@ func (g *glance) add(e view.Entry, dir string) {
 			g.Said = strings.ToValidUTF8(e.Text[:min(len(e.Text), askBytes)], "")
 		}
 	case e.Kind == view.Said && !e.Side:
-		g.Said = strings.ToValidUTF8(e.Text[:min(len(e.Text), saidBytes)], "")
+		g.Said = lastWords(e.Text)
 	case e.Kind == view.Called:
 		g.Tool, g.Doing = e.Tool, below(dir, e.Text)
 	}
@@ -175,6 +175,19 @@ func (g *glance) add(e view.Entry, dir string) {
 		from := max(0, slices.IndexFunc(g.Lines, func(l diffLine) bool { return l.Kind == "add" || l.Kind == "del" }))
 		g.Lines = g.Lines[from:min(len(g.Lines), from+glanceLines)]
 	}
+}
+
+// lastWords is the end of a text, where a question is, from the beginning of a paragraph on.
+func lastWords(text string) string {
+	if len(text) <= saidBytes {
+		return text
+	}
+	text = text[len(text)-saidBytes:]
+	if _, after, ok := strings.Cut(text, "\n\n"); ok {
+		return after
+	}
+	_, after, _ := strings.Cut(text, " ")
+	return "…" + after
 }
 
 // diffLine is a line of a diff.

@@ -40,6 +40,7 @@ type listData struct {
 	Found    *found
 	Agents   []string
 	Projects []string
+	Names    map[string]string // of the directories of all sessions
 	Damage   []string
 	Next     string
 	Before   string
@@ -136,15 +137,17 @@ func listPage(ctx context.Context, r *request) (answer, error) {
 	case "":
 		return answer{"list", d}, nil
 	case "now":
-		return answer{"now", d}, nil
+		return answer{"front", d}, nil
 	}
 	return answer{"rows", d}, nil
 }
 
-// choices collects what the filters offer.
+// choices collects what the filters offer, and how directories are called.
 func (d *listData) choices(all []status.Session) {
 	agents, projects := map[string]bool{}, map[string]bool{}
-	for _, s := range all {
+	dirs := make([]string, len(all))
+	for i, s := range all {
+		dirs[i] = s.Project
 		if s.SubAgent() {
 			continue
 		}
@@ -154,6 +157,7 @@ func (d *listData) choices(all []status.Session) {
 			projects[s.Project] = true
 		}
 	}
+	d.Names = words.Directories(dirs)
 	d.Agents, d.Projects = slices.Sorted(maps.Keys(agents)), slices.Sorted(maps.Keys(projects))
 }
 

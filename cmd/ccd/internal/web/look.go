@@ -42,6 +42,8 @@ func newLook(static bool) *look {
 		"policy": filePolicy,
 		"url":    address, "visible": visible, "inline": inline, "cut": cut, "base": words.Directory,
 		"local":  words.Local,
+		"ago":    func(t time.Time) string { return words.Ago(t, time.Now()) },
+		"kind":   func(what string) string { return cmp.Or(kinds[what], what) },
 		"clock":  func(t time.Time) string { return words.Format(t.Local(), "15:04") },
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"tokens": words.Tokens, "comma": func(n any) string { return humanize.Comma(reflect.ValueOf(n).Int()) }, "bytes": size, "count": words.Count,
@@ -150,6 +152,9 @@ var classNames = map[dropped.Class]string{
 	dropped.Asked: "What you asked", dropped.Decisions: "Your answers and refusals", dropped.Files: "Changed files", dropped.Failures: "Failures",
 	dropped.Checks: "Checks, as last run", dropped.Commits: "Commits",
 }
+
+// kinds are what the page of a session calls what a search finds.
+var kinds = map[string]string{"human": "you", "thinking": "reasoning"}
 
 // steps are the signs of the steps of a plan.
 var steps = map[string]string{"completed": "✓", "in_progress": "▸"}

@@ -11,6 +11,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/compactor/lexicon"
+	"ccd/internal/words"
 )
 
 const (
@@ -68,7 +69,11 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 		return answer{}, noneIf(err, "This session read and changed no file %s.", inline(wanted))
 	}
 	d.Path, d.Versions = path, versionsOf(all)
-	if show := min(r.number("v", 0), len(all)); show > 0 {
+	show := r.number("v", 0)
+	if show > len(all) {
+		return answer{}, none("The file has " + words.Count(len(all), "version") + ".")
+	}
+	if show > 0 {
 		d.Versions[show-1].Here = true
 		one := d.Versions[show-1]
 		one.Text = clip(one.Text)

@@ -289,7 +289,7 @@ func (s *Sum) Caveat() string {
 	if s.Begun == 0 {
 		return ""
 	}
-	return fmt.Sprintf("OUT is too low: of %d of %d replies, the transcript has only the count that the stream began with", s.Begun, s.Replies)
+	return fmt.Sprintf("Output tokens are too low: of %d of %d replies, the transcript has only the count that the stream began with", s.Begun, s.Replies)
 }
 
 // Dollars is the cost, "" if a price is missing.

@@ -60,7 +60,7 @@ if ($('#now')) {
   setInterval(async () => {
     if (find.value || document.hidden && ++turn % 10) return;
     const got = await get('/?part=now');
-    if (got) place(got, 'now');
+    if (got) place(got, 'now', 'week');
     badge();
   }, 3000);
 }
@@ -212,14 +212,12 @@ if (life) {
       follow();
       if (end) scrollTo(0, document.documentElement.scrollHeight);
     }
-    if (fresh > 0) note.textContent = fresh + (fresh === 1 ? ' new record' : ' new records');
     note.hidden = fresh <= 0;
-    if (!atEnd && fresh > 0) {
-      const a = document.createElement('a');
-      a.href = life.dataset.base + '?to=' + part.dataset.records;
-      a.textContent = ' Show the newest';
-      note.append(a);
-    }
+    if (fresh <= 0) return;
+    const a = document.createElement('a');
+    a.href = atEnd ? '#r' + (part.dataset.records - fresh + 1) : life.dataset.base + '?to=' + part.dataset.records;
+    a.textContent = fresh + (fresh === 1 ? ' new record' : ' new records') + (atEnd ? '' : ': show the newest');
+    note.replaceChildren(a);
   };
   setInterval(grow, 2000);
   document.addEventListener('visibilitychange', grow);
