@@ -111,9 +111,10 @@ build:
 
 # ccd and ccd-remote into PREFIX/bin: make install PREFIX=/usr/local.
 PREFIX ?= $(HOME)/.local
-install:
-	mkdir -p $(PREFIX)/bin
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.release=$(VERSION)' -o $(PREFIX)/bin/ ./cmd/ccd ./cmd/ccd-remote
+install: # with the flags of go run, whose build it continues
+	@echo 'building ccd and ccd-remote'
+	@mkdir -p $(PREFIX)/bin
+	@go build -ldflags '-s -w -X main.release=$(VERSION)' -o $(PREFIX)/bin/ ./cmd/ccd ./cmd/ccd-remote
 	@case ":$$PATH:" in *:$(PREFIX)/bin:*) echo "next: ccd setup" ;; *) echo "add $(PREFIX)/bin to your PATH; next: $(PREFIX)/bin/ccd setup" ;; esac
 
 # What is released, into dist/: make dist VERSION=1.2.3. dist-check makes it twice and compares the bytes.

@@ -28,7 +28,7 @@ func SessionColumns(now time.Time) []table.Column[status.Session] {
 			Head: "SESSION", Text: func(s status.Session) string { return mark.Inline(s.Short(), 0) },
 			Piped: func(s status.Session) string { return s.Session },
 		},
-		{Head: "TITLE", Least: 20, Part: 34, Text: func(s status.Session) string {
+		{Head: "TITLE", Least: 20, Part: 30, Text: func(s status.Session) string {
 			title := s.Labelled()
 			if title == "" {
 				title = "-"

@@ -342,6 +342,7 @@ func (a *app) printResumed(e *reader.Entry, agent string, c *resume.Copy, path, 
 	case f.run:
 		return nil
 	}
+	a.Say("the copy is %s", path)
 	return a.Print(strings.TrimSpace(command) + "\n")
 }
 

@@ -14,6 +14,7 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/dropped"
+	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
@@ -125,7 +126,7 @@ func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (*reader
 
 // diffOf reports on a compaction of a session. The error is ErrNotFound if there is none.
 func (a *app) diffOf(ctx context.Context, l *reader.Library, e *reader.Entry, by dropped.Choice) (diffOutput, error) {
-	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.Name()), Connected: !a.unused()(e.Agent), argument: l.Argument(e)}
+	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.Name()), Connected: slices.Contains(install.Agents(), e.Agent) && !a.unused()(e.Agent), argument: l.Argument(e)}
 	if e.Class == transcript.Attachment {
 		return out, words.Hint(fmt.Errorf("diff %s: %w: it is an attachment, not a conversation", e.Name(), archive.ErrNotFound), "ccd restore --session %s", words.Shell(e.Name()))
 	}

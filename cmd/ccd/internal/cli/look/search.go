@@ -314,20 +314,32 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 	case slices.ContainsFunc(args, looksRegexp().MatchString):
 		return words.Hint(err, "search does not support regular expressions")
 	}
+	hits := func(q search.Query, in []*reader.Entry) string {
+		found, _ := search.Search{Library: l, Sessions: in, Query: q, Most: f.limit}.Best(ctx)
+		n := len(found.All())
+		switch n {
+		case 0:
+			return ""
+		case f.limit:
+			return words.Count(n, "hit") + " or more"
+		}
+		return words.Count(n, "hit")
+	}
 	each := strings.Fields(strings.Join(q.Words, " "))
 	if len(each) > len(q.Words) {
 		err, q.Words = fmt.Errorf("%w as a phrase", err), each
-		found, _ := search.Search{Library: l, Sessions: in, Query: q, Most: f.limit}.Best(ctx)
-		if n := len(found.All()); n > 0 {
-			more := map[bool]string{true: " or more"}[n == f.limit]
-			return words.Hint(err, "ccd search%s, which has %s%s", asTyped(each), words.Count(n, "hit"), more)
+		if n := hits(q, in); n != "" {
+			return words.Hint(err, "ccd search%s, which has %s", asTyped(each), n)
 		}
 	}
 	if pulled {
 		return words.Hint(err, "ccd search --everywhere%s", what)
 	}
-	if f.all = true; len(f.sources(l.Sessions)) > sources {
-		return words.Hint(err, "ccd search --all%s", what)
+	f.all, q.Retold = true, true
+	if all := f.sources(l.Sessions); len(all) > sources {
+		if n := hits(q, all); n != "" {
+			return words.Hint(err, "ccd search --all%s, which has %s", what, n)
+		}
 	}
 	if len(each) > 1 && len(q.Any)+len(q.None) == 0 { // no record has all of the words
 		return words.Hint(err, "ccd search%s", asTyped(strings.Fields(strings.Join(each, " OR "))))

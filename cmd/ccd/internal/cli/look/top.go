@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/cli/agents"
 	"ccd/cmd/ccd/internal/dropped"
@@ -243,8 +244,11 @@ func (f *topFeed) text(ctx context.Context, key string, what rune) (string, erro
 		return body(c.Text), err
 	case top.Dropped:
 		out, err := f.diffOf(ctx, l, e, dropped.Choice{Most: mostDropped})
+		if errors.Is(err, archive.ErrNotFound) {
+			return "The agent has not compacted this session.", nil
+		}
 		if err != nil {
-			return err.Error(), nil //nolint:nilerr // that nothing was compacted is an answer
+			return "", err
 		}
 		return diffText(out, "", false, true), nil
 	}

@@ -32,14 +32,15 @@ func (a *app) demoCommand() *cobra.Command {
 		Long: `Plays an invented session: an agent decides something, compacts its context,
 and cannot say any more what it decided. Then ccd answers, with the commands
 that you would type. ccd does not read your own files and leaves nothing
-behind.`,
+behind, or with --keep the session and its archive, to try other commands.`,
 	}
+	keep := c.Flags().Bool("keep", false, "leave the session, and print how to use it")
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := a.NoJSON(c); err != nil {
 			return err
 		}
-		if err := a.demo(c.Context()); err != nil {
+		if err := a.demo(c.Context(), *keep); err != nil {
 			return fmt.Errorf("run demo: %w", err)
 		}
 		return nil
@@ -47,12 +48,18 @@ behind.`,
 	return c
 }
 
-func (a *app) demo(ctx context.Context) (err error) {
+func (a *app) demo(ctx context.Context, keep bool) (err error) {
 	home, err := os.MkdirTemp("", "ccd-demo-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
+	defer func() {
+		if err != nil || !keep {
+			err = errors.Join(err, os.RemoveAll(home))
+			return
+		}
+		a.Say("\nTo try more, in this shell; ccd ls lists it:\n  export CLAUDE_CONFIG_DIR=%s XDG_STATE_HOME=%s\nTo remove it: rm -r %s", words.Shell(filepath.Join(home, ".claude")), words.Shell(filepath.Join(home, "state")), words.Shell(home))
+	}()
 	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", demoID+".jsonl")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -135,7 +142,7 @@ func (d demo) command(ctx context.Context, what string, args ...string) error {
 
 // ccd runs a command in the demo's home, without the caller's configuration.
 func (d demo) ccd(ctx context.Context, s cli.Std, args ...string) error {
-	env := []string{"HOME=" + d.home, "USERPROFILE=" + d.home}
+	env := []string{"HOME=" + d.home, "USERPROFILE=" + d.home, "XDG_STATE_HOME=" + filepath.Join(d.home, "state")}
 	for _, name := range []string{"PATH", "SYSTEMROOT", "TERM", "NO_COLOR", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "DISPLAY", "WAYLAND_DISPLAY", "BROWSER"} {
 		if v := d.Getenv(name); v != "" {
 			env = append(env, name+"="+v)

@@ -3,24 +3,25 @@ package setup
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
+	"ccd/internal/mark"
 	"ccd/internal/words"
 )
 
-// ownBytes is the longest session that is read for sayOwn, and ownSessions how many are: they take less than a second.
+// ownBytes is the longest session that is read for sayOwn, and ownSessions how many are: they take about a second.
 const (
 	ownBytes    = 32 << 20
-	ownSessions = 3
+	ownSessions = 5
+	quoted      = 100 // bytes of what was dropped
 )
 
-// sayOwn ends a first pass, on a terminal, with something of the person's: what the newest compaction by an agent dropped, else
-// its longest session. What cannot be read is not told: other commands report it.
+// sayOwn ends a first pass, on a terminal, with something of the person's: what the newest compaction by an agent dropped of their
+// words, else of anything, else their longest session. What cannot be read is not told: other commands report it.
 func (a *app) sayOwn(ctx context.Context) {
 	if a.Quiet || !a.Terminal(a.Err) {
 		return
@@ -36,33 +37,30 @@ func (a *app) sayOwn(ctx context.Context) {
 	longest := slices.MaxFunc(all, func(x, y *reader.Entry) int { return cmp.Compare(x.Kept.About, y.Kept.About) })
 	all = slices.DeleteFunc(all, func(e *reader.Entry) bool { return e.Kept.Boundary.IsZero() || e.Bytes() > ownBytes })
 	slices.SortStableFunc(all, func(x, y *reader.Entry) int { return y.Kept.Boundary.Compare(x.Kept.Boundary) })
+	say, found := fmt.Sprintf("Your longest session: %s show %s", a.typed(), l.Argument(longest)), false
 	for _, e := range all[:min(len(all), ownSessions)] {
-		if line, err := a.forgot(ctx, l, e); err == nil && line != "" {
-			a.Say("%s", line)
-			return
+		r, err := forgot(ctx, l, e)
+		if err != nil || r.Dropped == 0 || r.ByCCD {
+			continue
+		}
+		name := l.Argument(e)
+		lost, end := fmt.Sprintf("The last compaction of %s dropped %d of %s", name, r.Dropped, words.Count(r.Facts, "fact")), fmt.Sprintf(": %s diff %s", a.typed(), name)
+		if i := slices.IndexFunc(r.Classes, func(c dropped.List) bool { return c.Class == dropped.Asked && c.Dropped > 0 }); i >= 0 {
+			say = fmt.Sprintf("%s, %d of them your words%s\n  > %s", lost, r.Classes[i].Dropped, end, mark.Inline(r.Classes[i].List[0].Text, quoted))
+			break
+		}
+		if !found {
+			say, found = lost+", none of them your words"+end, true
 		}
 	}
-	a.Say("Your longest session: %s show %s", a.typed(), l.Argument(longest))
+	a.Say("%s", say)
 }
 
-// forgot says what the agent dropped at the last compaction of a session, "" if nothing.
-func (a *app) forgot(ctx context.Context, l *reader.Library, e *reader.Entry) (string, error) {
+// forgot returns what the agent dropped at the last compaction of a session.
+func forgot(ctx context.Context, l *reader.Library, e *reader.Entry) (r *dropped.Report, err error) {
 	var index view.Index
-	if err := index.Grow(ctx, l, e); err != nil {
-		return "", err
+	if err = index.Grow(ctx, l, e); err == nil {
+		r, err = index.Forgotten(ctx, dropped.Choice{})
 	}
-	r, err := index.Forgotten(ctx, dropped.Choice{})
-	if none := new(dropped.NoneError); errors.As(err, &none) || err == nil && (r.Dropped == 0 || r.ByCCD) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	own := ""
-	for _, c := range r.Classes {
-		if c.Class == dropped.Asked && c.Dropped > 0 {
-			own = fmt.Sprintf(", %d of them your words", c.Dropped)
-		}
-	}
-	return fmt.Sprintf("The last compaction dropped %d of %s%s: %s diff %s", r.Dropped, words.Count(r.Facts, "fact"), own, a.typed(), l.Argument(e)), nil
+	return r, err
 }
