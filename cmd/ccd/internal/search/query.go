@@ -240,12 +240,10 @@ func literals(terms []term) (all []grams.Word) {
 		if t.or || t.not {
 			continue
 		}
-		for _, u := range t.runs {
-			for _, part := range strings.FieldsFunc(string(u.folded), func(r rune) bool {
-				return r == '"' || r == '\\' || r == '/' || unicode.IsControl(r) || r == unicode.ReplacementChar
-			}) {
-				all = append(all, grams.NewWord([]rune(part)))
-			}
+		for _, part := range strings.FieldsFunc(string(t.folded), func(r rune) bool {
+			return r == blank || r == '"' || r == '\\' || r == '/' || unicode.IsControl(r) || r == unicode.ReplacementChar
+		}) {
+			all = append(all, grams.NewWord([]rune(part)))
 		}
 	}
 	return all
