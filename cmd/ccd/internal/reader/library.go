@@ -43,10 +43,13 @@ type Library struct {
 	Sessions []*Entry // in reach, newest first; none before Load
 	Damage   []error  // why sessions may be missing among them
 
-	reach   *reach   // nil: every session
-	callers []string // the sessions that run this command in their shell, as their agents tell
-	loaded  bool     // Sessions are all that the archive knows
-	seen    stamp    // the archive's file when it was loaded
+	reach   *project.Project // of whose sessions only an agent learns; nil: every session
+	outside int              // archived sessions that are out of reach
+	callers []string         // the sessions that run this command in their shell, as their agents tell: an agent reaches where they work now
+	loaded  bool             // Sessions are all that the archive knows
+	seen    fs.FileInfo      // the archive's file when it was loaded, nil if there was none
+	read    time.Time        // when that was
+	entries map[transcript.Key]*Entry
 }
 
 // Entry is one session and what the daemon last kept of it.
@@ -60,46 +63,40 @@ type Entry struct {
 	newest *Entry // of an earlier file of a conversation: that which stands for all
 }
 
-// stamp is a file as it was when it was read.
-type stamp struct {
-	info fs.FileInfo // nil: there was none
-	at   time.Time   // zero: it was not read
-}
-
-func stampOf(path string) stamp {
-	info, err := os.Stat(path)
-	if err != nil {
-		info = nil
-	}
-	return stamp{info, time.Now()}
-}
-
 // Changed reports whether the archive's file has changed since Load, and whether it is another file. One that was read within a
 // second of a change may have changed again without another time.
 func (l *Library) Changed() (changed, replaced bool) {
-	was, now := l.seen, stampOf(l.ArchivePath)
-	if was.info == nil || now.info == nil {
-		replaced = (was.info == nil) != (now.info == nil)
-		return replaced || was.at.IsZero(), replaced
-	}
-	if !os.SameFile(was.info, now.info) {
+	was, now := l.seen, stat(l.ArchivePath)
+	switch {
+	case was == nil || now == nil:
+		replaced = (was == nil) != (now == nil)
+		return replaced || !l.loaded, replaced
+	case !os.SameFile(was, now):
 		return true, true
 	}
-	same := was.info.Size() == now.info.Size() && was.info.ModTime().Equal(now.info.ModTime())
-	return !same || was.at.Sub(now.info.ModTime()) <= time.Second, false
+	same := was.Size() == now.Size() && was.ModTime().Equal(now.ModTime())
+	return !same || l.read.Sub(now.ModTime()) <= time.Second, false
+}
+
+func stat(path string) fs.FileInfo {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	return info
 }
 
 // ChangedAt is when the archive's file changed last before Load, zero if there was none.
 func (l *Library) ChangedAt() (at time.Time) {
-	if l.seen.info != nil {
-		at = l.seen.info.ModTime()
+	if l.seen != nil {
+		at = l.seen.ModTime()
 	}
 	return at
 }
 
 // Load reads what the archive knows of each session in reach.
 func (l *Library) Load(ctx context.Context) error {
-	seen := stampOf(l.ArchivePath)
+	seen, read := stat(l.ArchivePath), time.Now()
 	stored, err := l.Archive.Sessions(ctx)
 	l.Damage = nil
 	for _, err := range archive.Damages(err) { // what is damaged takes none of the sound ones with it
@@ -114,12 +111,14 @@ func (l *Library) Load(ctx context.Context) error {
 			return err
 		}
 	}
-	l.loaded = true
-	l.Sessions = make([]*Entry, len(stored))
+	l.Sessions, l.entries = make([]*Entry, len(stored)), make(map[transcript.Key]*Entry, len(stored))
 	for i, s := range stored {
 		l.Sessions[i] = l.entry(s)
+		l.entries[s.Key] = l.Sessions[i]
 	}
-	sortEntries(l.Sessions)
+	slices.SortFunc(l.Sessions, func(a, b *Entry) int { // the newest first
+		return cmp.Or(b.Last().Compare(a.Last()), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent))
+	})
 	l.join()
 	l.addFacts()
 	l.narrow(ctx)
@@ -132,7 +131,7 @@ func (l *Library) Load(ctx context.Context) error {
 			}
 		}
 	}
-	l.seen = seen
+	l.loaded, l.seen, l.read = true, seen, read
 	return nil
 }
 
@@ -170,13 +169,6 @@ func (l *Library) join() {
 
 // Current returns the session that stands for all files of a conversation: for an earlier one of them the newest.
 func (e *Entry) Current() *Entry { return cmp.Or(e.newest, e) }
-
-// sortEntries sorts by Last, the newest first, then by ID and agent.
-func sortEntries(all []*Entry) {
-	slices.SortFunc(all, func(a, b *Entry) int {
-		return cmp.Or(b.Last().Compare(a.Last()), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Agent, b.Agent))
-	})
-}
 
 // Last is when the session last grew: by its own clock, else by its file's.
 func (e *Entry) Last() time.Time {
@@ -268,18 +260,10 @@ func (l *Library) Session(ctx context.Context, k transcript.Key) *Entry {
 }
 
 // Entry returns the session of a key, nil if it is not in reach.
-func (l *Library) Entry(k transcript.Key) *Entry {
-	if i := slices.IndexFunc(l.Sessions, func(e *Entry) bool { return e.Key == k }); i >= 0 {
-		return l.Sessions[i]
-	}
-	return nil
-}
+func (l *Library) Entry(k transcript.Key) *Entry { return l.entries[k] }
 
 // Parent returns the session that started another one, or has it as a file; nil if there is none.
 func (l *Library) Parent(e *Entry) *Entry {
-	if e.Parent == "" {
-		return nil
-	}
 	return l.Entry(transcript.Key{Agent: e.Agent, ID: e.Parent})
 }
 
@@ -364,11 +348,13 @@ func Open(p *account.Place, forAgent bool) (*Library, error) {
 			l.callers = append(l.callers, id)
 		}
 	}
-	if !forAgent {
+	if !forAgent || p.Config.Agents.Reach == config.ReachAll {
 		return l, nil
 	}
-	var err error
-	l.reach, err = reachOf(p, l.callers)
+	dir, err := p.Env.WorkingDir()
+	if err == nil {
+		l.reach = project.Of(dir, p.Home)
+	}
 	return l, err
 }
 
@@ -396,64 +382,40 @@ func Options(p *account.Place) compactor.Options {
 	return o
 }
 
-// reach is which sessions a library gives. Commands for agents have one; nil is every session.
-type reach struct {
-	project *project.Project
-	callers []string // sessions that may be reached where they work now: they run this command
-	outside int      // archived sessions that are out of reach
-}
-
-// reachOf is what an agent in the current directory reaches, nil if the user gave it every project.
-func reachOf(p *account.Place, callers []string) (*reach, error) {
-	if p.Config.Agents.Reach == config.ReachAll {
-		return nil, nil
-	}
-	dir, err := p.Env.WorkingDir()
-	if err != nil {
-		return nil, err
-	}
-	return &reach{project: project.Of(dir, p.Home), callers: callers}, nil
-}
-
 // narrow drops the sessions that are out of reach. A sub-agent, or a file that a session spilled, is where its session is.
 func (l *Library) narrow(ctx context.Context) {
 	if l.reach == nil {
 		return
 	}
-	all := make(map[transcript.Key]*Entry, len(l.Sessions))
-	for _, e := range l.Sessions {
-		all[e.Key] = e
-	}
-	var in []*Entry
+	var out []*Entry
 	for _, e := range l.Sessions {
 		top := e
-		for range len(all) { // two sessions may name each other as parents
-			above := all[transcript.Key{Agent: top.Agent, ID: top.Parent}]
-			if above == nil {
-				break
-			}
+		for n, above := 0, l.Parent(e); above != nil && n < len(l.Sessions); n, above = n+1, l.Parent(above) { // two may name each other as parents
 			top = above
 		}
-		if l.reaches(ctx, top) {
-			in = append(in, e)
+		if !l.reaches(ctx, top) {
+			out = append(out, e)
 		}
 	}
-	l.reach.outside = len(l.Sessions) - len(in)
-	l.Sessions = in
+	l.outside = len(out)
+	for _, e := range out {
+		delete(l.entries, e.Key)
+	}
+	l.Sessions = slices.DeleteFunc(l.Sessions, func(e *Entry) bool { return l.Entry(e.Key) == nil })
 }
 
 // reaches reports whether a session is in reach, or a file whose session is not archived yet: a hook archives a long output
 // before the daemon has seen the session.
 func (l *Library) reaches(ctx context.Context, e *Entry) bool {
-	if slices.Contains(l.reach.callers, cmp.Or(e.Parent, e.Name())) && l.reach.project.Has(e.Kept.Cwd) { // anybody can set the variable
+	if slices.Contains(l.callers, cmp.Or(e.Parent, e.Name())) && l.reach.Has(e.Kept.Cwd) { // anybody can set the variable
 		return true
 	}
 	if e.Class == transcript.Attachment {
 		dir, _, _ := strings.Cut(e.Path, string(filepath.Separator)+e.Parent+string(filepath.Separator))
 		key := transcript.Key{Agent: e.Agent, ID: e.Parent}
-		return l.reach.project.Has(l.Began(ctx, transcript.Session{Key: key, Path: filepath.Join(dir, e.Parent+".jsonl")}))
+		return l.reach.Has(l.Began(ctx, transcript.Session{Key: key, Path: filepath.Join(dir, e.Parent+".jsonl")}))
 	}
-	return l.reach.project.Has(cmp.Or(e.Kept.Start, WorkingDir(ctx, l.Agents, e.Session.Session))) // the state is damaged or not made yet, or nothing tells
+	return l.reach.Has(cmp.Or(e.Kept.Start, WorkingDir(ctx, l.Agents, e.Session.Session))) // the state is damaged or not made yet, or nothing tells
 }
 
 // Began returns the directory in which a session began, by its transcript or, if that is gone, by what is kept of it; "" if neither tells.
@@ -493,7 +455,7 @@ const Widen = "if it belongs to another project, ask the user to set reach = \"a
 func (l *Library) ForAgent() bool { return l.reach != nil }
 
 // Limited reports whether something that was not found may be out of reach.
-func (l *Library) Limited() bool { return l.reach != nil && len(l.Sessions)+l.reach.outside > 0 }
+func (l *Library) Limited() bool { return l.reach != nil && len(l.Sessions)+l.outside > 0 }
 
 // Scope is where something was looked for.
 func (l *Library) Scope() string {

@@ -34,7 +34,7 @@ func candidates() []*Entry {
 }
 
 func libraryOf(all []*Entry, callers ...string) *Library {
-	sortEntries(all)
+	slices.SortFunc(all, func(a, b *Entry) int { return b.Last().Compare(a.Last()) })
 	return &Library{Place: &account.Place{Env: account.Env{Dir: filepath.FromSlash("/h")}, Archive: &archive.Archive{}}, Sessions: all, callers: callers}
 }
 
