@@ -45,6 +45,7 @@ type Version struct {
 	Gone       *Event     `json:"gone"`  // set if the file was deleted or renamed since
 	Doubt      *Event     `json:"doubt"` // set if a later command may have changed it
 	Text       string     `json:"-"`
+	Known      bool       `json:"-"` // Text is the whole content
 }
 
 // Found is how a file is that a change found so.
@@ -130,27 +131,22 @@ func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()
 	if err != nil {
 		return nil, err
 	}
-	if !w.From.IsZero() {
-		return one.first(found.family[0].ID, w)
-	}
-	return one.newest(found.family[0].ID, w)
-}
-
-// newest returns the file after the last call on it; session is the one that knows it.
-func (one *trail) newest(session string, w sought) (*Version, error) {
-	f, err := one.replay(func(*file) {})
+	f, err := one.seen(w.From)
 	if err != nil {
 		return nil, err
 	}
-	return f.result(one.path, session, w)
+	return f.result(one.path, found.family[0].ID, w)
 }
 
-// first returns the file as it was first seen after w.From: by a call that read all of it, or by one that changed it, which found it
-// as the client's own copy has it. What was changed before that is not known.
-func (one *trail) first(session string, w sought) (*Version, error) {
+// seen returns the file after the last call on it, or with a time as it was first seen after that: by a call that read all of it, or by
+// one that changed it, which found it as the client's own copy has it. What was changed before that is not known.
+func (one *trail) seen(from time.Time) (*file, error) {
+	if from.IsZero() {
+		return one.replay(func(*file) {})
+	}
 	f := &file{}
 	for _, c := range one.calls {
-		if !c.when.After(w.From) {
+		if !c.when.After(from) {
 			continue
 		}
 		e := c.event()
@@ -166,13 +162,7 @@ func (one *trail) first(session string, w sought) (*Version, error) {
 			break
 		}
 	}
-	return f.result(one.path, session, w)
-}
-
-// Change is a file after one call that read or changed it. Text is "" and Known false if its content is not wholly known.
-type Change struct {
-	Version
-	Known bool
+	return f, nil
 }
 
 // maxChanges and maxChangeBytes bound what Changes keeps: of a file with more, the newest.
@@ -183,7 +173,7 @@ const (
 
 // Changes returns a file after each call of a session, or of its sub-agents, that changed it or showed another content, the
 // oldest first, and its path. It fails like File.
-func (l *Library) Changes(ctx context.Context, e *Entry, wanted string) (path string, all []Change, err error) {
+func (l *Library) Changes(ctx context.Context, e *Entry, wanted string) (path string, all []Version, err error) {
 	w, family := sought{Path: wanted, Dir: e.Kept.Cwd}, l.family(e)
 	t, err := touch(ctx, family, w)
 	if err != nil {
@@ -204,16 +194,16 @@ func (l *Library) Changes(ctx context.Context, e *Entry, wanted string) (path st
 // history is what a file was.
 type history struct {
 	path string
-	all  []Change
-	last Change
+	all  []Version
+	last Version
 	size int // bytes of all texts
 }
 
 // take adds a file as a call left it, and as the call found it if that was not known.
 func (h *history) take(f *file) {
-	one := Change{Version: f.Version}
+	one := f.Version
 	if one.Text, one.Known = f.content.Text(); f.Gone != nil {
-		one = Change{Version{How: f.Gone.What, Session: f.Gone.Session, Record: f.Gone.Record, Time: f.Gone.Time}, true}
+		one = Version{How: f.Gone.What, Session: f.Gone.Session, Record: f.Gone.Record, Time: f.Gone.Time, Known: true}
 	}
 	one.Path = h.path
 	shown := h.last
@@ -231,7 +221,7 @@ func (h *history) take(f *file) {
 	h.add(one)
 }
 
-func (h *history) add(one Change) {
+func (h *history) add(one Version) {
 	h.all = append(h.all, one)
 	for h.size += len(one.Text); len(h.all) > 1 && (len(h.all) > maxChanges || h.size > maxChangeBytes); h.all = h.all[1:] {
 		h.size -= len(h.all[0].Text)

@@ -28,7 +28,7 @@ func TestChart(t *testing.T) {
 
 // TestDiffOfVersions: a version is compared with the last one before it that is known.
 func TestDiffOfVersions(t *testing.T) {
-	all := []reader.Change{{Known: true}, {}, {Known: true}, {Known: true}}
+	all := []reader.Version{{Known: true}, {}, {Known: true}, {Known: true}}
 	all[0].Text, all[2].Text, all[3].Text = "one\ntwo\n", "one\n2\n", "one\n2\n"
 	got := versionsOf(all)
 	if want := []diffLine{{"hunk", "@@ -1,2 +1,2 @@"}, {"", " one"}, {"del", "-two"}, {"add", "+2"}}; !slices.Equal(got[2].Diff, want) || got[0].Diff != nil || got[1].Diff != nil || got[3].Diff != nil {

@@ -49,7 +49,7 @@ type fileData struct {
 
 // fileVersion is a file after one of its changes.
 type fileVersion struct {
-	reader.Change
+	reader.Version
 	N    int        // from 1, the oldest
 	Diff []diffLine // against the version before it that is known
 	Here bool
@@ -86,10 +86,10 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 }
 
 // versionsOf returns the versions of a file, the oldest first.
-func versionsOf(all []reader.Change) (out []fileVersion) {
+func versionsOf(all []reader.Version) (out []fileVersion) {
 	before := -1 // the last version that is known
 	for i, c := range all {
-		v := fileVersion{Change: c, N: i + 1}
+		v := fileVersion{Version: c, N: i + 1}
 		if c.Known {
 			if before >= 0 && i >= len(all)-mostVersions && c.Text != all[before].Text {
 				_, text, _ := strings.Cut(string(diff.Diff("before", []byte(all[before].Text), "after", []byte(c.Text))), "@@") // before it are names that say nothing
