@@ -217,44 +217,40 @@ func Find(dir, other, remote string) (c Clone, ok bool) {
 	}
 	c.To = tree
 	names := []string{filepath.Base(tree)}
-	if want := remoteName(remote); want != "" {
-		switch have := remotes(repo); {
-		case slices.Contains(have, want):
-			c.Remote, names = want, append(names, path.Base(want))
-		case len(have) > 0:
-			return c, false
-		}
+	if want, have := remoteName(remote), remotes(repo); want != "" && slices.Contains(have, want) {
+		c.Remote, names = want, append(names, path.Base(want))
+	} else if want != "" && len(have) > 0 {
+		return c, false
 	}
-	is := func(r rune) bool { return r == '/' || r == '\\' && !strings.HasPrefix(other, "/") }
+	parts := func(r rune) bool { return r == '/' || r == '\\' && !strings.HasPrefix(other, "/") }
 	at := func(end int) bool { // the root of the other tree is other[:end]
-		rel := strings.FieldsFunc(other[end:], is)
-		to := filepath.Join(append([]string{tree}, rel...)...)
-		info, err := os.Stat(to)
-		if slices.Contains(rel, "..") || err != nil || !info.IsDir() || !within(real(to), tree) {
-			return false
-		}
-		c.From, c.Dir = other[:end], to
-		return true
+		c.From, c.Dir = other[:end], below(tree, strings.FieldsFunc(other[end:], parts))
+		return c.Dir != ""
 	}
-	start := 0
 	var ends []int // of the path's elements
 	for end := range len(other) + 1 {
-		if end < len(other) && !is(rune(other[end])) {
-			continue
-		}
-		if ends = append(ends, end); slices.Contains(names, other[start:end]) && at(end) {
-			return c, true
-		}
-		start = end + 1
-	}
-	if c.Remote != "" { // the other tree has another name: take the longest path that exists here
-		for _, end := range ends {
-			if end > 0 && at(end) {
-				return c, true
-			}
+		if end == len(other) || parts(rune(other[end])) {
+			ends = append(ends, end)
 		}
 	}
-	return c, false
+	named := func(end int) bool {
+		return slices.Contains(names, other[strings.LastIndexFunc(other[:end], parts)+1:end]) && at(end)
+	}
+	if slices.ContainsFunc(ends, named) {
+		return c, true
+	}
+	// the other tree has another name: take the longest path that exists here
+	return c, c.Remote != "" && slices.ContainsFunc(ends, func(end int) bool { return end > 0 && at(end) })
+}
+
+// below returns a directory of a tree, "" if the tree lacks it.
+func below(tree string, elements []string) string {
+	dir := filepath.Join(append([]string{tree}, elements...)...)
+	info, err := os.Stat(dir)
+	if slices.Contains(elements, "..") || err != nil || !info.IsDir() || !within(real(dir), tree) {
+		return ""
+	}
+	return dir
 }
 
 // mostConfig is how much of a repository's configuration is read, in bytes.

@@ -243,50 +243,66 @@ const (
 
 // facts returns the facts of the events before end as they were then, each once, in the order of the newest event with it.
 func facts(s *session.Session, src *session.Source, end int32) (all []Fact) {
-	newest, passed := map[string]int{}, []*session.Call{} // passed: checks that went well
-	add := func(key string, one Fact) {
-		if i, ok := newest[key]; ok && key != "" {
-			all[i] = one
-			return
-		}
-		newest[key], all = len(all), append(all, one)
-	}
+	last, passed := map[string]int{}, []*session.Call{} // the newest fact of each run; the checks that went well
 	for i := range s.Events[:end] {
 		e := &s.Events[i]
-		one := Fact{event: int32(i), ref: e.Ref}
-		switch e.Kind {
-		case session.Asked, session.Queued:
-			if one.Class, one.words = Asked, e.Ref; !e.Back && e.Chars > 0 {
-				add("", one)
-			}
-		case session.Reason, session.Answer:
-			one.Class, one.Text, one.words, one.Status = Decisions, mark.Inline(about(e.Call), maxAbout), e.Ref, "answered"
-			if e.Kind == session.Reason {
-				one.Status = "refused"
-			} else if transcript.Approves(src.Text(e.Ref)) { // the words are the client's
-				one.Text, one.words, one.Status = about(e.Call), session.Ref{}, "approved"
-			}
-			add("", one)
-		case session.Did:
-			call := e.Call
-			one.Text, one.said, one.Status, one.call = cmp.Or(call.Command, about(call)), about(call), call.Ending(), call
-			switch {
-			case call.State == session.Refused && call.Words.Zero():
-				one.Class = Decisions
-				add("", one)
-			case call.State == session.Failed && !call.Aborted && !call.LookUp:
-				one.Class = Failures
-				add("ran "+one.said, one)
-			case call.State == session.Done && call.Checks():
-				one.Class = Checks
-				add("ran "+one.said, one)
-				passed = append(passed, call)
-			}
+		one, ok := factOf(e, src)
+		if !ok {
+			continue
 		}
+		one.event, one.ref = int32(i), e.Ref
+		if one.Class == Checks {
+			passed = append(passed, e.Call)
+		}
+		runs := one.Class == Checks || one.Class == Failures
+		if n, known := last[one.said]; runs && known {
+			all[n] = one
+			continue
+		}
+		if runs {
+			last[one.said] = len(all)
+		}
+		all = append(all, one)
 	}
 	all = slices.DeleteFunc(all, func(f Fact) bool {
 		return f.Class == Failures && slices.ContainsFunc(passed, func(c *session.Call) bool { return c.Index > f.event && c.Covers(f.call) })
 	})
+	return slices.Concat(all, changes(s, end), commits(s, end))
+}
+
+// factOf returns the fact that an event is, if it is one.
+func factOf(e *session.Event, src *session.Source) (one Fact, ok bool) {
+	switch e.Kind {
+	case session.Asked, session.Queued:
+		return Fact{Class: Asked, words: e.Ref}, !e.Back && e.Chars > 0
+	case session.Reason:
+		return Fact{Class: Decisions, Text: mark.Inline(about(e.Call), maxAbout), words: e.Ref, Status: "refused"}, true
+	case session.Answer:
+		if transcript.Approves(src.Text(e.Ref)) { // the words are the client's
+			return Fact{Class: Decisions, Text: about(e.Call), Status: "approved"}, true
+		}
+		return Fact{Class: Decisions, Text: mark.Inline(about(e.Call), maxAbout), words: e.Ref, Status: "answered"}, true
+	case session.Did:
+		one = Fact{Class: classOf(e.Call), Text: cmp.Or(e.Call.Command, about(e.Call)), said: about(e.Call), Status: e.Call.Ending(), call: e.Call}
+	}
+	return one, one.Class != ""
+}
+
+// classOf is what a call is as a fact, "" if it is none.
+func classOf(c *session.Call) Class {
+	switch {
+	case c.State == session.Refused && c.Words.Zero():
+		return Decisions
+	case c.State == session.Failed && !c.Aborted && !c.LookUp:
+		return Failures
+	case c.State == session.Done && c.Checks():
+		return Checks
+	}
+	return ""
+}
+
+// changes returns the files that were changed before end, as they were then.
+func changes(s *session.Session, end int32) (all []Fact) {
 	for _, f := range s.Files {
 		n, _ := slices.BinarySearchFunc(f.Edits, end, func(e session.Edit, end int32) int { return cmp.Compare(e.Event, end) })
 		if n == 0 {
@@ -303,20 +319,25 @@ func facts(s *session.Session, src *session.Source, end int32) (all []Fact) {
 		case f.Created:
 			one.Status = "created"
 		}
-		add("", one)
+		all = append(all, one)
 	}
+	return all
+}
+
+func commits(s *session.Session, end int32) (all []Fact) {
 	for _, k := range s.Commits {
-		if k.Event < end {
-			call := s.Events[k.Event].Call
-			one := Fact{Class: Commits, event: k.Event, ref: call.Result, Text: k.Hash + " " + k.Subject, said: k.Subject, name: k.Hash}
-			if k.Hash == "" {
-				one.Text = about(call)
-			}
-			if k.Pushed >= 0 && k.Pushed < end {
-				one.Status = "pushed"
-			}
-			add("", one)
+		if k.Event >= end {
+			continue
 		}
+		call := s.Events[k.Event].Call
+		one := Fact{Class: Commits, event: k.Event, ref: call.Result, Text: k.Hash + " " + k.Subject, said: k.Subject, name: k.Hash}
+		if k.Hash == "" {
+			one.Text = about(call)
+		}
+		if k.Pushed >= 0 && k.Pushed < end {
+			one.Status = "pushed"
+		}
+		all = append(all, one)
 	}
 	return all
 }

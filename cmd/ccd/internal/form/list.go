@@ -55,10 +55,8 @@ func ReadList(data []byte, hide func(text []byte) []byte) (List, error) {
 			return l, err
 		}
 	}
-	for lines := 1 + bytes.Count(data[:start], []byte{'\n'}); ; {
-		if array && d.PeekKind() == ']' {
-			break
-		}
+	lines := 1 + bytes.Count(data[:start], []byte{'\n'})
+	for !array || d.PeekKind() != ']' {
 		raw, err := d.ReadValue()
 		if !array && errors.Is(err, io.EOF) {
 			return l, nil
@@ -72,12 +70,7 @@ func ReadList(data []byte, hide func(text []byte) []byte) (List, error) {
 		end = at + len(raw)
 		e := newElement(transcript.Node{Raw: data[at:end:end], Off: int64(at)}, lines, hide)
 		if array {
-			e.record = len(l.elements) + 1
-			if len(l.elements) == 0 {
-				l.open = before
-			} else if len(l.elements) == 1 || len(before) < len(l.sep) {
-				l.sep = before
-			}
+			e.record = l.next(before)
 		}
 		l.elements = append(l.elements, e)
 		lines += bytes.Count(raw, []byte{'\n'})
@@ -93,6 +86,16 @@ func ReadList(data []byte, hide func(text []byte) []byte) (List, error) {
 		return l, errors.New("something follows the list")
 	}
 	return l, nil
+}
+
+// next returns the number of the next message of an array, which is printed with what is written before most of them.
+func (l *List) next(before string) int {
+	if len(l.elements) == 0 {
+		l.open = before
+	} else if len(l.elements) == 1 || len(before) < len(l.sep) {
+		l.sep = before
+	}
+	return len(l.elements) + 1
 }
 
 // newElement parses one message. A value that is not a message gets neither role nor text.
@@ -117,15 +120,7 @@ func newElement(v transcript.Node, record int, hide func([]byte) []byte) element
 			b.answers = append(b.answers, member.Text())
 		case "tool_calls", "function_call":
 			extra = true
-			if called := len(bytes.Trim(member.Raw, "[]{} \t\r\nnul")) > 0; called {
-				b.calls = true
-				b.rest += transcript.Chars(member.Raw)
-				b.input(member.Object().Field("arguments"), filter.InputJSON)
-				for call := range member.Elements() {
-					b.opens = append(b.opens, call.Object().Field("id").Text())
-					b.input(call.Object().Field("function").Object().Field("arguments"), filter.InputJSON)
-				}
-			}
+			b.called(member)
 		default:
 			extra = true
 		}
@@ -142,14 +137,34 @@ func newElement(v transcript.Node, record int, hide func([]byte) []byte) element
 	slices.SortStableFunc(e.texts, func(x, y text) int { return cmp.Compare(x.Off, y.Off) })
 	e.filter = filter.Message{Role: role, ID: idText(e.id), Calls: b.calls, Lone: extra || b.result || b.more, Opens: b.opens, Answers: b.answers, Rest: b.rest}
 	for _, t := range b.texts {
-		said := t
-		if hide != nil {
-			said.Raw = hide(t.Raw)
-		}
-		e.filter.Texts = append(e.filter.Texts, filter.Piece{Text: said.Text(), ID: mark.Sum(t.Raw).ID(), Kind: t.kind})
-		e.chars += lexicon.Chars(said.Text())
+		piece := t.piece(hide)
+		e.filter.Texts = append(e.filter.Texts, piece)
+		e.chars += lexicon.Chars(piece.Text)
 	}
 	return e
+}
+
+// piece returns the text as the filter sees it.
+func (t text) piece(hide func([]byte) []byte) filter.Piece {
+	id := mark.Sum(t.Raw).ID()
+	if hide != nil {
+		t.Raw = hide(t.Raw)
+	}
+	return filter.Piece{Text: t.Text(), ID: id, Kind: t.kind}
+}
+
+// called adds the calls of an agent that stand beside its content: a list of them, one, or none.
+func (b *blocks) called(v transcript.Node) {
+	if len(bytes.Trim(v.Raw, "[]{} \t\r\nnul")) == 0 {
+		return
+	}
+	b.calls = true
+	b.rest += transcript.Chars(v.Raw)
+	b.input(v.Object().Field("arguments"), filter.InputJSON)
+	for call := range v.Elements() {
+		b.opens = append(b.opens, call.Object().Field("id").Text())
+		b.input(call.Object().Field("function").Object().Field("arguments"), filter.InputJSON)
+	}
 }
 
 // idText returns an id as markers name it: a string, or a number as written.

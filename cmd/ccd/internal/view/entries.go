@@ -167,16 +167,8 @@ func (w *writer) entry(r *transcript.Record, it *transcript.Item) Entry {
 	switch kind {
 	case Called:
 		w.call(&e, it)
-	case Resulted: // its call is not known
-		out := it.Explain(it.Tool, transcript.Other)
-		e.Tool = strings.Clone(it.Tool)
-		switch e.Failed = out.Failed || it.Failed; {
-		case out.Rejected || it.Refused:
-			e.Ending = "refused"
-		case e.Failed:
-			e.Ending = "failed"
-		}
-		e.Output = bothEnds(out.Text)
+	case Resulted:
+		e.resulted(it)
 	case Pictured:
 		m := transcript.MediumOf(it.Raw)
 		if e.Text = m.String(); m.Type != "" && !strings.HasPrefix(m.Type, "image/") {
@@ -194,22 +186,27 @@ func (w *writer) entry(r *transcript.Record, it *transcript.Item) Entry {
 	return e
 }
 
+// resulted says how a call ended that is not known.
+func (e *Entry) resulted(it *transcript.Item) {
+	out := it.Explain(it.Tool, transcript.Other)
+	e.Tool, e.Output, e.Failed = strings.Clone(it.Tool), bothEnds(out.Text), out.Failed || it.Failed
+	switch {
+	case out.Rejected || it.Refused:
+		e.Ending = "refused"
+	case e.Failed:
+		e.Ending = "failed"
+	}
+}
+
 // call says what a call does and how it ended.
 func (w *writer) call(e *Entry, it *transcript.Item) {
 	a := it.Understand()
 	e.Tool, e.Ask, e.Waiting = strings.Clone(it.Tool), a.Op == transcript.Ask, it.Call != ""
-	i, known := slices.BinarySearchFunc(w.model.Calls, it.Span.Off, func(c *session.Call, off int64) int { return cmp.Compare(c.At.Span.Off, off) })
-	if known && len(w.model.Calls[i].Files) > 0 { // with their directory
-		a.Files = nil
-		for _, f := range w.model.Calls[i].Files {
-			a.Files = append(a.Files, transcript.FileChange{Path: transcript.Join(w.cwd, f.File.Path)})
-		}
+	var done *session.Call // nil if the model does not know it
+	if i, known := slices.BinarySearchFunc(w.model.Calls, it.Span.Off, func(c *session.Call, off int64) int { return cmp.Compare(c.At.Span.Off, off) }); known {
+		done = w.model.Calls[i]
 	}
-	for _, f := range a.Files {
-		if name := strings.Clone(f.Path); !slices.Contains(e.Files, name) {
-			e.Files = append(e.Files, name)
-		}
-	}
+	e.Files = w.files(done, a.Files)
 	what, most := cmp.Or(a.Command, a.Query), callChars
 	if len(e.Files) > 0 && (a.Command == "" || a.Op != transcript.Command) { // a shell may only carry a patch
 		what = e.Files[0]
@@ -220,19 +217,35 @@ func (w *writer) call(e *Entry, it *transcript.Item) {
 			e.Plan[i].Text = w.model.Plan.Steps[at].Text
 		}
 	}
-	if known {
-		w.ended(e, w.model.Calls[i])
+	if done != nil {
+		w.ended(e, done)
 	}
 	switch a.Op {
 	case transcript.Ask:
 		shown, rest := transcript.Question(it.Raw, e.Output)
 		what, e.Output, most = cmp.Or(shown, what), rest, textChars
 	case transcript.Write, transcript.Edit, transcript.Delete, transcript.Rename:
-		if known {
-			w.change(e, w.model.Calls[i])
+		if done != nil {
+			w.change(e, done)
 		}
 	}
 	e.Text, e.Chars, e.Cut = head(what, most)
+}
+
+// files returns the paths that a call names, each once: where the model knows the call, with their directory.
+func (w *writer) files(c *session.Call, named []transcript.FileChange) (all []string) {
+	if c != nil && len(c.Files) > 0 {
+		named = nil
+		for _, f := range c.Files {
+			named = append(named, transcript.FileChange{Path: transcript.Join(w.cwd, f.File.Path)})
+		}
+	}
+	for _, f := range named {
+		if !slices.Contains(all, f.Path) {
+			all = append(all, strings.Clone(f.Path))
+		}
+	}
+	return all
 }
 
 // change shows what a call writes: the lines that it changes, or the whole content as added lines.
