@@ -131,7 +131,7 @@ func newElement(v transcript.Node, record int, hide func([]byte) []byte) element
 	if !v.Is('{') {
 		b.rest = transcript.Chars(v.Raw)
 	}
-	b.result = b.result || role == "tool" || role == "function"
+	b.result = b.result || slices.Contains([]string{"tool", "function"}, role)
 	b.content(content)
 	e.texts, e.chars = b.texts, b.rest
 	slices.SortStableFunc(e.texts, func(x, y text) int { return cmp.Compare(x.Off, y.Off) })

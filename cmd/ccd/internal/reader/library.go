@@ -100,14 +100,10 @@ func (l *Library) Load(ctx context.Context) error {
 	stored, err := l.Archive.Sessions(ctx)
 	l.Damage = nil
 	for _, err := range archive.Damages(err) { // what is damaged takes none of the sound ones with it
-		damaged := errors.As(err, new(*archive.DamageError))
-		if damaged {
-			l.Damage = append(l.Damage, err)
-		}
-		switch {
-		case !damaged:
+		if !errors.As(err, new(*archive.DamageError)) {
 			return fmt.Errorf("read archive: %w", err)
-		case len(stored) == 0: // the error names the archive itself
+		}
+		if l.Damage = append(l.Damage, err); len(stored) == 0 { // the error names the archive itself
 			return err
 		}
 	}
@@ -125,12 +121,9 @@ func (l *Library) Load(ctx context.Context) error {
 	l.relate()
 	l.shorten()
 	for _, e := range l.Sessions { // those in reach: no other may be named
-		for _, err := range []error{e.StateDamage, e.Lost} {
-			if err != nil {
-				l.Damage = append(l.Damage, err)
-			}
-		}
+		l.Damage = append(l.Damage, e.StateDamage, e.Lost)
 	}
+	l.Damage = slices.DeleteFunc(l.Damage, func(err error) bool { return err == nil })
 	l.loaded, l.seen, l.read = true, seen, read
 	return nil
 }
@@ -362,7 +355,9 @@ func Open(p *account.Place, forAgent bool) (*Library, error) {
 func Options(p *account.Place) compactor.Options {
 	o, c := compactor.Defaults(), p.Config
 	o.Redact = p.Agents.Redact.Version()
-	o.Host = c.Companion.Host
+	if o.Host = c.Companion.Host; o.Host == "" {
+		o.Host, _ = os.Hostname()
+	}
 	if o.MaxPart = c.Companion.MaxTokens.Part; o.MaxPart == 0 {
 		o.MaxTokens = c.Companion.MaxTokens.N
 	}
@@ -373,11 +368,6 @@ func Options(p *account.Place) compactor.Options {
 	o.LongCap = c.Compaction.LongCap
 	if args := c.Summarizer.Command; len(args) > 0 {
 		o.Summarizer = summarizer.Command{Args: args}.Name()
-	}
-	if o.Host == "" {
-		if name, err := os.Hostname(); err == nil {
-			o.Host = name
-		}
 	}
 	return o
 }

@@ -158,7 +158,15 @@ func (f *finder) results(ctx context.Context, sources []source) iter.Seq[result]
 		defer cancel()
 		workers.Go(func() {
 			defer close(results)
-			f.search(working, sources, results, &workers)
+			for some := range archive.Batches(sources, toRead) { // small ones together
+				coming := make(chan []result, 1)
+				select {
+				case results <- coming:
+					workers.Go(func() { coming <- f.together(working, some) })
+				case <-working.Done():
+					return
+				}
+			}
 		})
 		for coming := range results {
 			for _, r := range <-coming {
@@ -207,19 +215,6 @@ func (r result) yield(ctx context.Context, yield func(Hit, error) bool) bool {
 		}
 	}
 	return true
-}
-
-// search starts to search the sources, in their order: small ones together.
-func (f *finder) search(ctx context.Context, sources []source, results chan<- chan []result, workers *sync.WaitGroup) {
-	for some := range archive.Batches(sources, toRead) {
-		coming := make(chan []result, 1)
-		select {
-		case results <- coming:
-		case <-ctx.Done():
-			return
-		}
-		workers.Go(func() { coming <- f.together(ctx, some) })
-	}
 }
 
 // indexed is of how many sessions the index is read at once.
