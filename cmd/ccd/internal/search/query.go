@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ccd/internal/grams"
+	"ccd/internal/lazy"
 )
 
 // Query selects the items that match all given fields. At least one of Words, Tool and Path must be given.
@@ -115,46 +116,20 @@ func (q *Query) take(all []token) {
 	}
 }
 
+// typed matches a phrase in quotes, of which the second is before white space or the end, or else a word.
+var typed = lazy.Regexp(`(?s)(-?)"(.*?)"(?:[\s\v\x{85}\p{Z}]|$)|([^\s\v\x{85}\p{Z}]+)`)
+
 // split splits a line into words and phrases.
-func split(line string) []token {
-	var words []token
-	for line = strings.TrimLeftFunc(line, unicode.IsSpace); line != ""; line = strings.TrimLeftFunc(line, unicode.IsSpace) {
-		not := ""
-		if strings.HasPrefix(line, `-"`) {
-			not = "-"
+func split(line string) (words []token) {
+	for _, m := range typed().FindAllStringSubmatch(line, -1) {
+		not, phrase, word := m[1], strings.TrimSpace(m[2]), m[3]
+		if word != "" {
+			words = append(words, token{word, false})
+		} else if phrase != "" {
+			words = append(words, token{not + phrase, not == ""})
 		}
-		if phrase, rest, ok := quoted(line[len(not):]); ok {
-			if phrase != "" {
-				words = append(words, token{not + phrase, not == ""})
-			}
-			line = rest
-			continue
-		}
-		end := strings.IndexFunc(line, unicode.IsSpace)
-		if end < 0 {
-			end = len(line)
-		}
-		words = append(words, token{line[:end], false})
-		line = line[end:]
 	}
 	return words
-}
-
-// quoted splits a quoted phrase off the beginning of line. Its closing quote is before white space or the end.
-func quoted(line string) (phrase, rest string, ok bool) {
-	if line[0] != '"' {
-		return "", "", false
-	}
-	for i := 1; i < len(line); i++ {
-		if line[i] != '"' {
-			continue
-		}
-		next, _ := utf8.DecodeRuneInString(line[i+1:])
-		if i+1 == len(line) || unicode.IsSpace(next) {
-			return strings.TrimSpace(line[1:i]), line[i+1:], true
-		}
-	}
-	return "", "", false
 }
 
 // Check returns an error if the query cannot be used.

@@ -204,16 +204,9 @@ func Families(sessions []*reader.Entry, all bool) (families [][]Session) {
 			families = append(families, []Session{Of(e)})
 		}
 	}
-	slices.SortStableFunc(families, func(a, b []Session) int {
-		switch pinned := a[0].Pinned; {
-		case pinned == b[0].Pinned:
-			return 0
-		case pinned:
-			return -1
-		}
-		return 1
-	})
-	return families
+	pinned := func(f []Session) bool { return f[0].Pinned }
+	others := slices.DeleteFunc(slices.Clone(families), pinned)
+	return append(slices.DeleteFunc(families, func(f []Session) bool { return !pinned(f) }), others...)
 }
 
 // Rows are the sessions of families, never nil.

@@ -421,13 +421,6 @@ func (m *model) lines() []string {
 	return out[:min(len(out), m.height)]
 }
 
-func (m *model) clip(lines []string) (out []string) {
-	for _, l := range lines {
-		out = append(out, m.cut(l))
-	}
-	return out
-}
-
 // cut shortens a line to the screen.
 func (m *model) cut(line string) string {
 	if got := m.feed.Wrap(line, m.width); len(got) > 0 && len(got[0]) < len(strings.TrimSpace(line)) {
@@ -436,8 +429,10 @@ func (m *model) cut(line string) string {
 	return line
 }
 
-func (m *model) listLines() []string {
-	out := m.clip(m.list.Head)
+func (m *model) listLines() (out []string) {
+	for _, line := range m.list.Head {
+		out = append(out, m.cut(line))
+	}
 	if last := len(out) - 1; last >= 0 && out[last] == "" && m.row().Why != "" {
 		out[last] = m.cut("! " + m.row().Why) // of the marked session
 	}
