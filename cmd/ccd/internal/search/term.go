@@ -58,7 +58,7 @@ func rarity(r rune) int {
 	if i := strings.IndexRune(common, r); i >= 0 || r == blank {
 		return i
 	}
-	return len(common) + utf8.RuneLen(r)
+	return len(common) + min(utf8.RuneLen(r), 2)
 }
 
 // anchors yields the positions of the anchor's forms, in order.
