@@ -124,12 +124,9 @@ func (e Env) Config() (config.Config, error) {
 
 // Defaults returns the same environment with the default configuration.
 func (e Env) Defaults() Env {
-	return Env{
-		Vars:       slices.DeleteFunc(slices.Clone(e.Vars), func(v string) bool { return strings.HasPrefix(v, "CCD_") }),
-		ConfigFile: os.DevNull,
-		Dir:        e.Dir,
-		Program:    e.Program,
-	}
+	e.Vars = slices.DeleteFunc(slices.Clone(e.Vars), func(v string) bool { return strings.HasPrefix(v, "CCD_") })
+	e.ConfigFile = os.DevNull
+	return e
 }
 
 // As returns the environment in which a service manager starts programs of the named account. It fails for root.
@@ -141,7 +138,8 @@ func (e Env) As(name string) (Env, error) {
 	if u.Uid == "0" {
 		return e, words.Hint(errors.New("find account: ccd archives a user's transcripts, not root's"), "ccd service install --system --user NAME")
 	}
-	return Env{Vars: []string{"HOME=" + u.HomeDir, "USERPROFILE=" + u.HomeDir}, ConfigFile: e.ConfigFile, Dir: e.Dir, Program: e.Program}, nil
+	e.Vars = []string{"HOME=" + u.HomeDir, "USERPROFILE=" + u.HomeDir}
+	return e, nil
 }
 
 // Name returns the name of the current account, its number if it has none.

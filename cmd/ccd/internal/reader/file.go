@@ -50,7 +50,7 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 		progress(int64(read), int64(len(own)+len(rest)))
 	}
 	v, err := w.in(ctx, own, wanted, count)
-	if errors.Is(err, archive.ErrNotFound) && !errors.As(err, new(*UnknownError)) && !errors.As(err, new(*laterError)) && len(rest) > 0 {
+	if errors.Is(err, archive.ErrNotFound) && !errors.As(err, new(*UnknownError)) && !errors.Is(err, errLater) && len(rest) > 0 {
 		wanted.Ask = true
 		v, err = w.in(ctx, rest, wanted, count)
 		if err == nil && transcript.IsAbs(v.Path) { // of another project: it is not what the path means here
@@ -61,16 +61,17 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 	return v, l.Missing(w.hint(err))
 }
 
-// in finds the file in some families. If they had it only after the wanted time, it fails with *laterError, unless that will do.
+// in finds the file in some families. If they had it only after the wanted time, it fails with errLater, unless that will do.
 func (w WantedFile) in(ctx context.Context, families [][]Reading, s sought, progress func()) (*Version, error) {
 	v, err := fileIn(ctx, families, s, progress)
-	if s.At.IsZero() || !errors.Is(err, archive.ErrNotFound) || !w.Later && knownBefore(err) {
+	var unknown *UnknownError
+	known := errors.As(err, &unknown) && !unknown.Last.IsZero() // at an earlier time
+	if s.At.IsZero() || !errors.Is(err, archive.ErrNotFound) || known && !w.Later {
 		return v, err
 	}
 	at := s.At
 	s.At = time.Time{}
 	last, e := fileIn(ctx, families, s, func() {})
-	var unknown *UnknownError
 	switch {
 	case e == nil:
 		s.Path = last.Path
@@ -82,35 +83,20 @@ func (w WantedFile) in(ctx context.Context, families [][]Reading, s sought, prog
 	s.From = at
 	for _, family := range slices.Backward(families) { // the oldest first
 		first, e := fileIn(ctx, [][]Reading{family}, s, func() {})
-		if e == nil && w.Later {
+		if e != nil {
+			continue
+		}
+		if w.Later {
 			return first, nil
 		}
-		if e == nil {
-			return nil, &laterError{err, first}
-		}
+		err = fmt.Errorf("%w; %w, %s", err, errLater, first)
+		return nil, words.Hint(err, "ccd restore --file %s%s --or-later %s", words.Shell(first.Path), w.at(), words.Argument(first.Session))
 	}
 	return v, err
 }
 
-// laterError reports that a file was not seen by the wanted time, but later.
-type laterError struct {
-	err   error
-	first *Version
-}
-
-// Error returns the message in one line.
-func (e *laterError) Error() string {
-	return fmt.Sprintf("%v; it was first seen later, %s", e.err, e.first)
-}
-
-// Unwrap returns why it was not found by then.
-func (e *laterError) Unwrap() error { return e.err }
-
-// knownBefore reports whether the content of the file was known at an earlier time.
-func knownBefore(err error) bool {
-	var unknown *UnknownError
-	return errors.As(err, &unknown) && !unknown.Last.IsZero()
-}
+// errLater is why a file was not found that was not seen by the wanted time, but later.
+var errLater = errors.New("it was first seen later")
 
 // at is the flag for the wanted time, "" for none.
 func (w WantedFile) at() string {
@@ -124,10 +110,7 @@ func (w WantedFile) at() string {
 func (w WantedFile) hint(err error) error {
 	var unknown *UnknownError
 	var several *AmbiguousError
-	var later *laterError
 	switch {
-	case errors.As(err, &later):
-		return words.Hint(err, "ccd restore --file %s%s --or-later %s", words.Shell(later.first.Path), w.at(), words.Argument(later.first.Session))
 	case errors.As(err, &unknown) && !unknown.Last.IsZero():
 		return words.Hint(err, "ccd restore --file %s --at %s %s", words.Shell(unknown.Path), unknown.Last.UTC().Format(time.RFC3339Nano), words.Argument(unknown.Session))
 	case errors.As(err, &several) && len(several.Sessions) == 0:
