@@ -165,8 +165,10 @@ func (e *Entry) Current() *Entry { return cmp.Or(e.newest, e) }
 
 // Last is when the session last grew: by its own clock, else by its file's.
 func (e *Entry) Last() time.Time {
-	if at, err := time.Parse(time.RFC3339, e.Kept.Resumed.Made); err == nil && e.Kept.NotResumed() {
-		return at // a copy that nobody has continued is as old as it is, not as its messages
+	if e.Kept.NotResumed() { // a copy that nobody has continued is as old as it is, not as its messages
+		if at, err := time.Parse(time.RFC3339, e.Kept.Resumed.Made); err == nil {
+			return at
+		}
 	}
 	if e.Kept.Last.IsZero() && e.Kept.Source.ModTime != 0 {
 		return time.Unix(0, e.Kept.Source.ModTime).UTC()

@@ -53,19 +53,18 @@ func (r Reading) Text(ctx context.Context) compactor.Text {
 
 // Records yields the records in order. A record is valid until the next one. Damaged or missing bytes end the sequence with an error.
 func (r Reading) Records(ctx context.Context) iter.Seq2[*transcript.Record, error] {
-	return func(yield func(*transcript.Record, error) bool) { r.decoded(ctx)(r.Decoder())(yield) } // a decoder reads a record once
+	return func(yield func(*transcript.Record, error) bool) { r.decoded(ctx, r.Decoder())(yield) } // a decoder reads a record once
 }
 
-func (r Reading) decoded(ctx context.Context) func(*transcript.Decoder) iter.Seq2[*transcript.Record, error] {
-	return func(d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
-		return func(yield func(*transcript.Record, error) bool) {
-			for one, err := range r.Archive.Records(ctx, r.Key, r.N, d) {
-				if err != nil {
-					err = fmt.Errorf("read session %s: %w", r.ID, err)
-				}
-				if err == nil && one.Span.End() > r.Tip.Offset || !yield(one, err) {
-					return
-				}
+// decoded yields the records as a decoder reads them.
+func (r Reading) decoded(ctx context.Context, d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
+	return func(yield func(*transcript.Record, error) bool) {
+		for one, err := range r.Archive.Records(ctx, r.Key, r.N, d) {
+			if err != nil {
+				err = fmt.Errorf("read session %s: %w", r.ID, err)
+			}
+			if err == nil && one.Span.End() > r.Tip.Offset || !yield(one, err) {
+				return
 			}
 		}
 	}
@@ -73,7 +72,7 @@ func (r Reading) decoded(ctx context.Context) func(*transcript.Decoder) iter.Seq
 
 // Story yields the records as models are made of them (archive.Story).
 func (r Reading) Story(ctx context.Context) iter.Seq2[*transcript.Record, error] {
-	return r.Archive.Story(ctx, r.Session, r.N, r.Decoder, r.decoded(ctx))
+	return r.Archive.Story(ctx, r.Session, r.N, r.Decoder, func(d *transcript.Decoder) iter.Seq2[*transcript.Record, error] { return r.decoded(ctx, d) })
 }
 
 // Numbers returns a function for redact.Session.Whole of the decoders that begin in the middle of the generation. It reads
@@ -81,7 +80,7 @@ func (r Reading) Story(ctx context.Context) iter.Seq2[*transcript.Record, error]
 func (r Reading) Numbers(ctx context.Context) func() *redact.Session {
 	return sync.OnceValue(func() *redact.Session {
 		d := r.Decoder()
-		for _, err := range r.decoded(ctx)(d) {
+		for _, err := range r.decoded(ctx, d) {
 			if err != nil {
 				return nil
 			}

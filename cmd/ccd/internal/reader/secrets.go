@@ -141,9 +141,9 @@ func (l *Library) Secrets(ctx context.Context, s *Entry) (all []Secret, long int
 		one := l.At(s, g)
 		d := one.Decoder()
 		d.Redact = numbers
-		for r, rerr := range d.All(one.Bytes().Segments(ctx)) {
+		for r, rerr := range one.decoded(ctx, d) {
 			if rerr != nil {
-				err = cmp.Or(err, fmt.Errorf("read session %s: %w", s.ID, rerr))
+				err = cmp.Or(err, rerr)
 				break
 			}
 			if r.Long {

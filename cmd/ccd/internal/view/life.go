@@ -113,15 +113,13 @@ func (l *Index) Grow(ctx context.Context, library *reader.Library, e *reader.Ent
 	return l.read(ctx)
 }
 
-// place is where an item is: in which record, and where in its file.
-type place struct {
-	record int
-	off    int64
-}
-
 // read makes the model, and what is derived from it.
 func (l *Index) read(ctx context.Context) error {
 	l.First, l.model = 1, session.New(l.library.Options(l.entry), l.reading.Session)
+	type place struct {
+		record int
+		off    int64
+	}
 	said := map[place]string{} // beginnings of the items that may be requests
 	for r, err := range l.records(ctx, false) {
 		if err != nil {
