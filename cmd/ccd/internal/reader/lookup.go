@@ -171,7 +171,7 @@ func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, tota
 		if w.In != nil {
 			in = slices.Insert(slices.Clone(in), 0, w.In)
 		}
-		found, err = l.fold(ctx, in, w.Name, err, progress)
+		found, err = l.scan(ctx, in, w.Name, err, progress)
 		err = l.Missing(err)
 	}
 	switch {
@@ -201,10 +201,10 @@ func severalFound(prefix string, found []archive.Found) error {
 	return e
 }
 
-// fold returns the originals of some sessions whose IDs begin with prefix and which the index does not have: those of the first
+// scan returns the originals of some sessions whose IDs begin with prefix and which the index does not have: those of the first
 // session that has one, attachments before items and lines. index is the error of the look into the index. An unreadable session
 // does not end the search, but the error reports it, because it may hide an ID.
-func (l *Library) fold(ctx context.Context, in []*Entry, prefix string, index error, progress func(done, total int64)) ([]archive.Found, error) {
+func (l *Library) scan(ctx context.Context, in []*Entry, prefix string, index error, progress func(done, total int64)) ([]archive.Found, error) {
 	lo, hi, err := mark.PrefixRange(prefix)
 	if err = cmp.Or(err, index); err != nil && !errors.As(err, new(*archive.DamageError)) {
 		return nil, err
@@ -235,11 +235,11 @@ func (l *Library) fold(ctx context.Context, in []*Entry, prefix string, index er
 	case index != nil: // an index entry is damaged and the archive cannot replace it
 		return nil, index
 	}
-	return nil, l.notFolded(ctx, prefix, broken)
+	return nil, l.notScanned(ctx, prefix, broken)
 }
 
-// notFolded is the error for an ID that no session has, as far as they could be read.
-func (l *Library) notFolded(ctx context.Context, prefix string, broken error) error {
+// notScanned is the error for an ID that no session has, as far as they could be read.
+func (l *Library) notScanned(ctx context.Context, prefix string, broken error) error {
 	err := fmt.Errorf("find id %s: %w%s", prefix, archive.ErrNotFound, cmp.Or(l.Scope(), " in any archived session"))
 	if broken == nil {
 		broken = l.Archive.CheckIndex(ctx)
@@ -320,7 +320,7 @@ func (l *Library) Texts(ctx context.Context, w Wanted, progress func(done, total
 		if err != nil {
 			return nil, err
 		}
-		more, err := l.textsOf(ctx, o)
+		more, err := o.texts(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -336,36 +336,35 @@ func (l *Library) Texts(ctx context.Context, w Wanted, progress func(done, total
 	return texts, nil
 }
 
-func (l *Library) textsOf(ctx context.Context, o Original) (texts []archive.Text, err error) {
-	var raw []byte
-	for piece, err := range l.Archive.Raw(ctx, o.found) {
+func (o Original) texts(ctx context.Context) (texts []archive.Text, err error) {
+	in := o.reading().Bytes()
+	if err := in.CheckPointer(ctx, o.found.Pointer); err != nil {
+		return nil, err
+	}
+	for _, part := range o.found.Parts {
+		raw, err := in.Span(ctx, part.Span)
 		if err != nil {
 			return nil, err
 		}
-		raw = append(raw, piece.Data...)
-		if piece.More {
-			continue
-		}
-		span := piece.Part.Span
-		parts := [][]byte{raw}
+		lines, off := [][]byte{raw}, part.Span.Off
 		if o.found.Shape == transcript.Lines {
-			parts = bytes.SplitAfter(raw, []byte("\n"))
+			lines = bytes.SplitAfter(raw, []byte("\n"))
 		}
-		for _, part := range parts {
-			if text, ok := content(bytes.TrimRight(part, "\r\n")); ok {
-				at := span.Off + int64(text.From)
-				if len(text.Bytes) < shortText {
-					if text, err = o.inLine(ctx, at, text); err != nil {
-						return nil, err
-					}
-				} else {
-					text.From, text.To = 0, len(text.Bytes)
+		for _, line := range lines {
+			text, ok := content(bytes.TrimRight(line, "\r\n"))
+			switch {
+			case !ok:
+			case len(text.Bytes) < shortText:
+				if text, err = o.inLine(ctx, off+int64(text.From), text); err != nil {
+					return nil, err
 				}
 				texts = append(texts, text)
+			default:
+				text.From, text.To = 0, len(text.Bytes)
+				texts = append(texts, text)
 			}
-			span.Off += int64(len(part))
+			off += int64(len(line))
 		}
-		raw = nil
 	}
 	return texts, nil
 }
@@ -387,11 +386,7 @@ func content(raw []byte) (t archive.Text, ok bool) {
 
 // inLine returns a short text at an offset of the session together with its surroundings in the line.
 func (o Original) inLine(ctx context.Context, at int64, t archive.Text) (archive.Text, error) {
-	g, err := o.library.Reading(o.Entry, o.found.Generation)
-	if err != nil {
-		return t, err
-	}
-	from := max(0, at-around)
+	g, from := o.reading(), max(0, at-around)
 	data, err := g.Bytes().Span(ctx, transcript.Span{Off: from, Len: min(g.Tip.Offset, at+int64(len(t.Bytes))+around) - from})
 	if err != nil {
 		return t, err
