@@ -36,8 +36,7 @@ func (p *plan) base(ctx context.Context) error {
 		return err
 	}
 	p.wasRecord = p.record
-	p.record = newSessionRecord(p.session)
-	p.record.Num, p.record.Generation = p.wasRecord.Num, p.start.Generation
+	p.record = sessionRecord{p.session, p.wasRecord.Num, p.start.Generation}
 	if p.hasGeneration {
 		return nil
 	}

@@ -190,7 +190,7 @@ func (p *plan) commit(tx *bolt.Tx) error {
 		gen.Blocks = append(gen.Blocks, made)
 	}
 	if record != p.wasRecord {
-		if err := putSession(tx, p.session.Key, record); err != nil {
+		if err := putSession(tx, record); err != nil {
 			return err
 		}
 	}

@@ -187,7 +187,7 @@ func TestStateAndSessions(t *testing.T) {
 	}
 	err := a.update(ctx, 0, func(tx *bolt.Tx) error { // as SetState does, in one transaction
 		for i := range pageSize + 10 {
-			if err := putSession(tx, session(fmt.Sprintf("t%05d", i)).Key, sessionRecord{Num: uint64(1000 + i)}); err != nil {
+			if err := putSession(tx, sessionRecord{Session: session(fmt.Sprintf("t%05d", i)), Num: uint64(1000 + i)}); err != nil {
 				return err
 			}
 		}

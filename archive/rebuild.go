@@ -239,10 +239,8 @@ func (s *rebuilder) take(e storedEntry) {
 	case kindState, kindID, kindSummary:
 		keepNewest(s.entries[e.kind], string(e.key), stretch{e.at, len(e.value)}, e.version)
 	case kindSession:
-		k, err := parseSessionKey(e.key)
-		r, bad := decodeSession(e.record)
-		if errors.Join(err, bad) == nil && s.possible(r.Num, r.Generation) {
-			keepNewest(s.sessions, k, r, e.version)
+		if r, err := parseSession(e.key, e.value); err == nil && s.possible(r.Num, r.Generation) {
+			keepNewest(s.sessions, r.Key, r, e.version)
 		}
 	case kindGeneration:
 		g, err := parseGeneration(e.key, e.value)
@@ -256,7 +254,7 @@ func (s *rebuilder) take(e storedEntry) {
 		}
 		env.Words = nil // of all blocks they would take much memory
 		c := candidate{env, stretch{e.at, len(e.value)}, binary.BigEndian.Uint64(e.key), e.version}
-		s.named[env.Key] = sessionRecord{Num: env.Stream.num(), Class: uint8(env.Class)}
+		s.named[env.Key] = sessionRecord{Session: transcript.Session{Key: env.Key, Class: env.Class}, Num: env.Stream.num()}
 		s.blocks[c.id] = append(s.blocks[c.id], c)
 		s.places[env.Stream] = append(s.places[env.Stream], c)
 	}
@@ -294,7 +292,7 @@ func (s *rebuilder) number() (last map[transcript.Key]int) {
 	}
 	for of := range s.tips {
 		if _, ok := s.sessions[of.Key]; !ok {
-			s.sessions[of.Key] = versioned[sessionRecord]{} // 0 is the number of none
+			s.sessions[of.Key] = versioned[sessionRecord]{record: sessionRecord{Session: transcript.Session{Key: of.Key}}} // 0 is the number of none
 		}
 		last[of.Key] = max(last[of.Key], of.n)
 	}
@@ -305,7 +303,7 @@ func (s *rebuilder) number() (last map[transcript.Key]int) {
 func (s *rebuilder) list() (all []Session) {
 	for k, last := range s.number() {
 		r := s.sessions[k].record
-		one := Session{Session: r.session(k)}
+		one := Session{Session: r.Session}
 		if e, ok := s.entries[kindState][string(sessionKey(k))]; ok {
 			one.State, _ = unseal(kindState, sessionKey(k), s.value(e.record)) // it was intact
 		}

@@ -346,7 +346,7 @@ func TestRebuildRefuses(t *testing.T) {
 			must(t, errors.Join(db.Update(func(tx *bolt.Tx) error {
 				b, err := tx.CreateBucket([]byte("meta"))
 				must(t, err)
-				return b.Put(keySchema, []byte("4"))
+				return b.Put(keySchema, []byte("99"))
 			}), db.Close()))
 		},
 		"text": func(path string) { must(t, os.WriteFile(path, bytes.Repeat([]byte("notes\n"), 3000), 0o600)) },
@@ -561,7 +561,7 @@ func scribble(t testing.TB, path string, fn func(tx *bolt.Tx) error) {
 func TestOtherSchemasAreRefused(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	for _, schema := range []string{"1", "4", "99"} {
+	for _, schema := range []string{"1", "5", "99"} {
 		path := filepath.Join(t.TempDir(), "archive.db")
 		fill(t, openAt(t, path, Options{}), session("s"), 1, talk(1, 9000), whole)
 		scribble(t, path, func(tx *bolt.Tx) error { return kindMeta.bucket(tx).Put(keySchema, []byte(schema)) })

@@ -17,36 +17,11 @@ import (
 	"ccd/internal/transcript"
 )
 
-// sessionRecord is a value of "sessions".
+// sessionRecord is a value of "sessions", and its key.
 type sessionRecord struct {
+	transcript.Session
 	Num        uint64 // number in the keys of its streams
 	Generation int    // the current one, 0 if nothing is archived
-	Class      uint8
-	Parent     string
-	Path       string
-	Root       string
-	Source     string
-	Packed     bool
-}
-
-// laterFile is the class of a file with a Thread, which is its Parent.
-const laterFile = 3
-
-func newSessionRecord(s transcript.Session) sessionRecord {
-	if s.Thread != "" {
-		s.Class, s.Parent = laterFile, s.Thread
-	}
-	return sessionRecord{Class: uint8(s.Class), Parent: s.Parent, Path: s.Path, Root: s.Root, Source: s.Source, Packed: s.Packed}
-}
-
-func (r sessionRecord) session(k transcript.Key) transcript.Session {
-	s := transcript.Session{
-		Key: k, Class: transcript.Class(r.Class), Parent: r.Parent, Path: r.Path, Root: r.Root, Source: r.Source, Packed: r.Packed,
-	}
-	if r.Class == laterFile {
-		s.Class, s.Parent, s.Thread = transcript.Main, "", r.Parent
-	}
-	return s
 }
 
 func (r sessionRecord) encode() []byte {
@@ -54,18 +29,20 @@ func (r sessionRecord) encode() []byte {
 	if r.Packed {
 		packed = 1
 	}
-	b := append(appendUints(nil, r.Num, uint64(r.Generation)), r.Class, packed)
-	for _, text := range []string{r.Path, r.Parent, r.Root, r.Source} {
+	b := append(appendUints(nil, r.Num, uint64(r.Generation)), byte(r.Class), packed)
+	for _, text := range []string{r.Path, r.Parent, r.Thread, r.Root, r.Source} {
 		b = appendString(b, text)
 	}
 	return b
 }
 
-func decodeSession(record []byte) (r sessionRecord, err error) {
+func (r *sessionRecord) decode(record []byte) error {
 	d := varints{b: record}
-	r.Num, r.Generation, r.Class, r.Packed = d.uint(), int(d.uint()), d.byte(), d.byte() == 1
-	r.Path, r.Parent, r.Root, r.Source = d.string(), d.string(), d.string(), d.string()
-	return r, d.end()
+	r.Num, r.Generation, r.Class, r.Packed = d.uint(), int(d.uint()), transcript.Class(d.byte()), d.byte() == 1
+	for _, text := range []*string{&r.Path, &r.Parent, &r.Thread, &r.Root, &r.Source} {
+		*text = d.string()
+	}
+	return d.end()
 }
 
 func sessionKey(k transcript.Key) []byte { return []byte(k.Agent + "\x00" + k.ID) }
@@ -90,9 +67,12 @@ func getSession(tx *bolt.Tx, k transcript.Key) (r sessionRecord, ok bool, err er
 }
 
 func parseSession(key, v []byte) (r sessionRecord, err error) {
+	if r.Key, err = parseSessionKey(key); err != nil {
+		return r, err
+	}
 	record, err := unseal(kindSession, key, v)
 	if err == nil {
-		r, err = decodeSession(record)
+		err = r.decode(record)
 	}
 	if err != nil {
 		return r, fmt.Errorf("session record: %w", err)
@@ -100,8 +80,8 @@ func parseSession(key, v []byte) (r sessionRecord, err error) {
 	return r, nil
 }
 
-func putSession(tx *bolt.Tx, k transcript.Key, r sessionRecord) error {
-	return put(tx, kindSession, sessionKey(k), r.encode())
+func putSession(tx *bolt.Tx, r sessionRecord) error {
+	return put(tx, kindSession, sessionKey(r.Key), r.encode())
 }
 
 // newNum returns a number for a session.

@@ -27,13 +27,13 @@ func TestSessionRecords(t *testing.T) {
 }
 
 func FuzzSession(f *testing.F) {
-	f.Add(sessionRecord{Num: 3, Generation: 2, Path: "/home/ann/p/x", Root: "/home/ann", Source: "p/x"}.encode())
+	f.Add(sessionRecord{transcript.Session{Path: "/home/ann/p/x", Root: "/home/ann", Source: "p/x"}, 3, 2}.encode())
 	f.Fuzz(func(t *testing.T, record []byte) {
-		r, err := decodeSession(record)
-		if err != nil {
+		var r, again sessionRecord
+		if r.decode(record) != nil {
 			return
 		}
-		if again, err := decodeSession(r.encode()); again != r || err != nil {
+		if err := again.decode(r.encode()); again != r || err != nil {
 			t.Fatalf("%+v became %+v, %v", r, again, err)
 		}
 	})

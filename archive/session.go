@@ -35,7 +35,7 @@ func (a *Archive) find(ctx context.Context, k transcript.Key, from int) (s Sessi
 	err = a.view(ctx, func(tx *bolt.Tx) error {
 		r, ok, err := getSession(tx, k)
 		if err == nil && ok {
-			s, err = a.session(tx, k, r, min(from, r.Generation))
+			s, err = a.session(tx, r, min(from, r.Generation))
 		}
 		if err != nil {
 			return a.damageIn(k, transcript.Cursor{}, err)
@@ -72,8 +72,8 @@ func (a *Archive) checkKeys(ctx context.Context, kind kind) error {
 }
 
 // session reads a session without its bytes, with the generations from from on.
-func (a *Archive) session(tx *bolt.Tx, k transcript.Key, r sessionRecord, from int) (Session, error) {
-	s := Session{Session: r.session(k)}
+func (a *Archive) session(tx *bolt.Tx, r sessionRecord, from int) (Session, error) {
+	s := Session{Session: r.Session}
 	for n := max(1, from); n <= r.Generation; n++ {
 		g, err := getGeneration(tx, newStream(r.Num, n))
 		if err != nil {
@@ -85,15 +85,15 @@ func (a *Archive) session(tx *bolt.Tx, k transcript.Key, r sessionRecord, from i
 		}
 		s.Generations = append(s.Generations, Generation{N: n, Tip: g.cursor(n), Sum: sum})
 		if off, lost := g.lost(); lost {
-			s.Lost = a.damageIn(k, transcript.Cursor{Generation: n, Offset: off}, ErrMissing)
+			s.Lost = a.damageIn(s.Key, transcript.Cursor{Generation: n, Offset: off}, ErrMissing)
 		}
 	}
 	err := a.guard(func() (err error) { // a damaged page of states does not make the session unreadable
-		s.State, err = getState(tx, k)
+		s.State, err = getState(tx, s.Key)
 		return err
 	})
 	if err != nil {
-		s.StateDamage = a.damageIn(k, s.Tip(), fmt.Errorf("session state: %w", err))
+		s.StateDamage = a.damageIn(s.Key, s.Tip(), fmt.Errorf("session state: %w", err))
 	}
 	s.State = bytes.Clone(s.State)
 	return s, nil
@@ -140,16 +140,12 @@ func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 
 // stored reads an entry of "sessions". It fails with a DamageError.
 func (a *Archive) stored(tx *bolt.Tx, key, v []byte) (s Session, err error) {
-	k, err := parseSessionKey(key)
-	var r sessionRecord
+	r, err := parseSession(key, v)
 	if err == nil {
-		r, err = parseSession(key, v)
-	}
-	if err == nil {
-		s, err = a.session(tx, k, r, 1)
+		s, err = a.session(tx, r, 1)
 	}
 	if err != nil {
-		err = a.damageIn(k, transcript.Cursor{}, err)
+		err = a.damageIn(r.Key, transcript.Cursor{}, err)
 	}
 	return s, err
 }

@@ -91,8 +91,7 @@ func (a *Archive) keep(tx *bolt.Tx, s transcript.Session) error {
 	if err != nil {
 		return a.damageIn(s.Key, transcript.Cursor{}, err)
 	}
-	r := newSessionRecord(s)
-	r.Num, r.Generation = was.Num, was.Generation
+	r := sessionRecord{s, was.Num, was.Generation}
 	if !known {
 		if r.Num, err = newNum(tx); err != nil {
 			return err
@@ -101,5 +100,5 @@ func (a *Archive) keep(tx *bolt.Tx, s transcript.Session) error {
 	if r == was {
 		return nil
 	}
-	return putSession(tx, s.Key, r)
+	return putSession(tx, r)
 }

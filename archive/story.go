@@ -256,15 +256,11 @@ func (a *Archive) conversation(ctx context.Context, s transcript.Session) (all [
 		return nil, nil
 	}
 	err = a.each(ctx, kindSession, func(tx *bolt.Tx, key, v []byte) error {
-		k, err := parseSessionKey(key)
-		if err != nil || k.Agent != s.Agent || k.ID == s.ID {
-			return nil
-		}
 		r, err := parseSession(key, v)
-		if err != nil || k.ID != s.Thread && (r.Parent != s.Thread || r.Class != laterFile) {
+		if err != nil || r.Agent != s.Agent || r.ID == s.ID || r.ID != s.Thread && r.Thread != s.Thread {
 			return nil
 		}
-		one, err := a.session(tx, k, r, r.Generation)
+		one, err := a.session(tx, r, r.Generation)
 		if err == nil && len(one.Generations) > 0 && transcript.Base(one.Path) < transcript.Base(s.Path) {
 			all = append(all, one)
 		}
