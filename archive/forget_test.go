@@ -290,14 +290,12 @@ func TestForgottenStaysAway(t *testing.T) {
 		b[at+60] ^= 1
 	}
 	must(t, os.WriteFile(other.Path(), b, 0o600))
-	r, err := other.Rebuild(t.Context(), nil)
-	must(t, err)
-	done, err := other.Fill(t.Context(), inPieces(func(s transcript.Session, g Generation) []byte {
+	done, err := other.Repair(t.Context(), inPieces(func(s transcript.Session, g Generation) []byte {
 		if text, ok := was[generationOf{s.Key, g.N}]; ok {
 			return text
 		}
 		return was[generationOf{s.Key, 1}]
-	}))
+	}), nil)
 	must(t, err)
 	if done.Bytes == 0 {
 		t.Error("nothing was damaged: the test sees nothing")
@@ -310,7 +308,7 @@ func TestForgottenStaysAway(t *testing.T) {
 	for of, data := range f.want {
 		f.want[of] = bytes.ReplaceAll(data, []byte("goroutine"), []byte("*********"))
 	}
-	if _, err := os.Stat(r.Aside); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(done.Aside); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the damaged file is still there: %v", err)
 	}
 	f.exact(t, other)
@@ -606,9 +604,7 @@ func TestRandomRemovals(t *testing.T) {
 		f.want[of], was[of] = bytes.Clone(text.Bytes()), bytes.Clone(text.Bytes())
 	}
 	restore := func() { // what damage took, from the transcripts
-		r, err := f.a.Rebuild(t.Context(), nil)
-		must(t, err)
-		_, err = f.a.Fill(t.Context(), inPieces(func(s transcript.Session, g Generation) []byte { return was[generationOf{s.Key, g.N}] }))
+		r, err := f.a.Repair(t.Context(), inPieces(func(s transcript.Session, g Generation) []byte { return was[generationOf{s.Key, g.N}] }), nil)
 		must(t, err)
 		must(t, os.Remove(r.Aside))
 		all, err := f.a.Sessions(t.Context())

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash"
 	"iter"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -14,35 +15,57 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Filled is the result of Fill.
-type Filled struct {
-	Generations int   // that had lost bytes, or their hash, and have them now
-	Bytes       int64 // that were lost
+// Repaired is what was done about damage of the archive.
+type Repaired struct {
+	Found  int            // damaged places
+	Filled int            // generations that had lost bytes, or their hash, and have them now
+	Bytes  int64          // of them, from a source
+	Aside  string         // path of the old file, "" if it is still in use
+	Left   []*DamageError // damaged places that are left
+}
+
+// Repair reads the whole archive. If something is damaged, it rebuilds the file from what is intact in it, and takes what is lost, also
+// since an earlier rebuild, from the sources (see fill). Left is as of before what it has filled. progress, if not nil, is called with what
+// is done and the total.
+func (a *Archive) Repair(ctx context.Context, sources Sources, progress Progress) (r Repaired, err error) {
+	report, err := a.Verify(ctx, progress)
+	r.Found, r.Left = len(report.Damage), report.Damage
+	if err != nil || r.Found == 0 {
+		return r, err
+	}
+	if slices.ContainsFunc(r.Left, func(d *DamageError) bool { return !d.Missing() }) {
+		built, err := a.Rebuild(ctx, progress)
+		if r.Aside = built.Aside; err != nil {
+			return r, err
+		}
+	}
+	err = a.fill(ctx, sources, &r)
+	return r, err
 }
 
 // Sources returns what the caller has of a generation, the best first: its segments from the first one on, each time that they are ranged over.
 type Sources func(s transcript.Session, g Generation) []iter.Seq2[transcript.Segment, error]
 
-// Fill gives generations that have lost bytes, or their hash, those of a source. It takes them if the source has all bytes of the
+// fill gives generations that have lost bytes, or their hash, those of a source. It takes them if the source has all bytes of the
 // generation, those that are left among them, and their hash is that of the generation. If that is lost, what is left must tell; where nothing
 // is, the source of the newest generation is believed. The archive must not be damaged otherwise. It fails with ErrTip if a session changes
 // meanwhile.
-func (a *Archive) Fill(ctx context.Context, sources Sources) (done Filled, err error) {
+func (a *Archive) fill(ctx context.Context, sources Sources, done *Repaired) error {
 	all, err := a.Sessions(ctx)
 	err = skipDamage(err)
 	for _, s := range all {
 		for _, g := range s.Generations {
 			if err == nil && s.Lost != nil {
 				f := filling{Reader: a.Reader(s.Key, g.N), session: s, g: g}
-				err = f.fill(ctx, sources, &done)
+				err = f.fill(ctx, sources, done)
 			}
 		}
 	}
 	wrap(&err, "fill what is lost")
-	return done, err
+	return err
 }
 
-// filling is a Fill of one generation.
+// filling is a fill of one generation.
 type filling struct {
 	*Reader
 	session Session
@@ -50,7 +73,7 @@ type filling struct {
 	source  iter.Seq2[transcript.Segment, error]
 }
 
-func (f *filling) fill(ctx context.Context, sources Sources, done *Filled) error {
+func (f *filling) fill(ctx context.Context, sources Sources, done *Repaired) error {
 	was, err := f.generation(ctx)
 	if _, lost := was.lost(); err != nil || !lost || was.Offset == 0 {
 		return skipDamage(err)
@@ -82,7 +105,7 @@ func (f *filling) fill(ctx context.Context, sources Sources, done *Filled) error
 			done.Bytes += b.Len
 		}
 	}
-	done.Generations++
+	done.Filled++
 	return nil
 }
 

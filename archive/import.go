@@ -25,14 +25,6 @@ type Imported struct {
 	Repaired Repaired         // of the archive itself
 }
 
-// Repaired is what was done about damage of the archive.
-type Repaired struct {
-	Found int            // damaged places
-	Bytes int64          // taken from elsewhere
-	Aside string         // path of the old file, "" if it is still in use
-	Left  []*DamageError // damaged places that are left
-}
-
 // Import adds what another archive's file has, as if its transcripts were found: sessions, generations that are longer, indexed
 // originals and summaries. The file may be damaged, as it is scanned for intact entries like one that Rebuild reads; it does
 // not change. What is here already is not stored again, nor is what was forgotten here. If this archive is damaged, it is
@@ -97,7 +89,7 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 	if d := (*DamageError)(nil); errors.As(hidden, &d) {
 		im.Damage = append(im.Damage, d)
 	}
-	if err := im.repair(ctx, all); err != nil {
+	if im.Repaired, err = im.a.Repair(ctx, im.sources(ctx, all), nil); err != nil {
 		return err
 	}
 	im.state = func(s Session) []byte {
@@ -183,19 +175,9 @@ func (im *importer) summaries(ctx context.Context) error {
 	}))
 }
 
-// repair rebuilds this archive if it is damaged, and takes from the other one, which has these sessions, what is lost here.
-func (im *importer) repair(ctx context.Context, theirs []Session) error {
-	r, err := im.a.Verify(ctx, nil)
-	im.Repaired.Found = len(r.Damage)
-	if err == nil && slices.ContainsFunc(r.Damage, func(d *DamageError) bool { return !d.Missing() }) {
-		var built Rebuilt
-		built, err = im.a.Rebuild(ctx, nil)
-		im.Repaired.Aside = built.Aside
-	}
-	if err != nil || len(r.Damage) == 0 {
-		return err
-	}
-	filled, err := im.a.Fill(ctx, func(s transcript.Session, want Generation) (all []iter.Seq2[transcript.Segment, error]) {
+// sources returns what the other archive, which has these sessions, has of a generation that has lost something here.
+func (im *importer) sources(ctx context.Context, theirs []Session) Sources {
+	return func(s transcript.Session, want Generation) (all []iter.Seq2[transcript.Segment, error]) {
 		for _, other := range theirs {
 			for _, g := range other.Generations {
 				if other.Key == s.Key && (g.Sum == want.Sum || g.N == want.N) {
@@ -205,9 +187,7 @@ func (im *importer) repair(ctx context.Context, theirs []Session) error {
 			}
 		}
 		return all
-	})
-	im.Repaired.Bytes = filled.Bytes
-	return err
+	}
 }
 
 // session imports a session under a key: what it has here grows, or it gets another key.

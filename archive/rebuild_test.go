@@ -181,9 +181,7 @@ func TestSourcesThatDiffer(t *testing.T) {
 		}
 		try := func(source []byte) int64 {
 			must(t, os.WriteFile(a.Path(), b, 0o600))
-			_, err := a.Rebuild(t.Context(), nil)
-			must(t, err)
-			done, err := a.Fill(t.Context(), inPieces(func(transcript.Session, Generation) []byte { return source }))
+			done, err := a.Repair(t.Context(), inPieces(func(transcript.Session, Generation) []byte { return source }), nil)
 			must(t, err)
 			return done.Bytes
 		}
@@ -217,13 +215,11 @@ func TestSourcesAreAskedForWhatIsLost(t *testing.T) {
 	b[bytes.Index(b, []byte(magic+string(rune(kindBlock))))+60] ^= 1
 	must(t, os.WriteFile(a.Path(), b, 0o600))
 	asked := 0
-	_, err := a.Rebuild(t.Context(), nil)
-	must(t, err)
-	done, err := a.Fill(t.Context(), inPieces(func(s transcript.Session, _ Generation) []byte {
+	done, err := a.Repair(t.Context(), inPieces(func(s transcript.Session, _ Generation) []byte {
 		asked++
 		return talk(90+uint64(s.ID[1]-'0'), 300<<10)
-	}))
-	if must(t, err); asked != 1 || done.Generations != 1 {
+	}), nil)
+	if must(t, err); asked != 1 || done.Filled != 1 {
 		t.Errorf("asked for %d generations", asked)
 	}
 }
@@ -253,13 +249,13 @@ func (ro rotten) withSources(t *testing.T, name string) (restored int64) {
 		return 0
 	}
 	must(t, os.Remove(r.Aside))
-	done, err := a.Fill(t.Context(), inPieces(func(s transcript.Session, g Generation) []byte {
+	var done Repaired
+	must(t, a.fill(t.Context(), inPieces(func(s transcript.Session, g Generation) []byte {
 		if all := sources[s.Key]; g.N <= len(all) {
 			return all[g.N-1]
 		}
 		return nil
-	}))
-	must(t, err)
+	}), &done))
 	type generation struct {
 		k transcript.Key
 		n int
@@ -386,9 +382,7 @@ func TestEntriesInATranscriptAreNone(t *testing.T) {
 		b[at+50] ^= 1
 	}
 	must(t, os.WriteFile(a.Path(), b, 0o600))
-	_, err := a.Rebuild(t.Context(), nil)
-	must(t, err)
-	_, err = a.Fill(t.Context(), inPieces(func(transcript.Session, Generation) []byte { return data }))
+	_, err := a.Repair(t.Context(), inPieces(func(transcript.Session, Generation) []byte { return data }), nil)
 	must(t, err)
 	if all, err := a.Sessions(t.Context()); err != nil || len(all) != 1 {
 		t.Errorf("%d sessions, %v", len(all), err)

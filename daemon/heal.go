@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"ccd/archive"
@@ -12,23 +11,11 @@ import (
 	"ccd/watcher"
 )
 
-// Heal reads the whole archive. If something is damaged, it rebuilds the file from what is intact in it and sets the old one aside. Then
-// it takes what is lost, also since an earlier rebuild, from the transcripts that exist, and syncs all transcripts and companions. progress, if not nil, is called
-// with what is done and the total.
+// Heal repairs the archive, with the transcripts that exist as sources, and syncs all transcripts and companions if that has changed
+// something (see archive.Repair).
 func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h archive.Repaired, err error) {
-	report, err := d.Archive.Verify(ctx, progress)
-	h.Found, h.Left = len(report.Damage), report.Damage
-	if err != nil || h.Found == 0 {
-		return h, err
-	}
-	if slices.ContainsFunc(h.Left, func(damage *archive.DamageError) bool { return !damage.Missing() }) {
-		r, err := d.Archive.Rebuild(ctx, progress)
-		if h.Aside = r.Aside; err != nil {
-			return h, err
-		}
-	}
-	filled, err := d.Archive.Fill(ctx, d.sources(ctx))
-	if h.Bytes = filled.Bytes; err != nil || h.Aside == "" && filled.Generations == 0 {
+	h, err = d.Archive.Repair(ctx, d.sources(ctx), progress)
+	if err != nil || h.Aside == "" && h.Filled == 0 {
 		return h, err
 	}
 	if err := d.load(ctx); err != nil {
@@ -44,7 +31,7 @@ func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h 
 	if ctx.Err() != nil {
 		return h, ctx.Err()
 	}
-	report, err = d.Archive.Verify(ctx, progress)
+	report, err := d.Archive.Verify(ctx, progress)
 	h.Left = report.Damage
 	return h, err
 }
