@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"hash"
+	"io"
 	"iter"
 	"slices"
 
@@ -129,41 +130,51 @@ func (f *filling) stream(tx *bolt.Tx) stream {
 	return newStream(r.Num, f.n)
 }
 
-// upTo yields the bytes of the source that the generation should have, with what was forgotten replaced, and where they begin.
-func (f *filling) upTo(end int64) iter.Seq2[int64, []byte] {
-	return func(yield func(int64, []byte) bool) {
-		off, filler := int64(0), f.a.Filler(f.key)
-		for seg, err := range f.source {
-			data := bytes.Clone(seg.Data[:min(int64(len(seg.Data)), end-off)])
-			if filler.Fill(data); err != nil || len(data) == 0 || !yield(off, data) {
-				return
-			}
-			off += int64(len(data))
-		}
-	}
-}
-
 // agrees reports whether the source has all bytes of the generation, and returns their hash.
 func (f *filling) agrees(ctx context.Context, was generationRecord) (sum hash.Hash, same bool, err error) {
-	end, left := int64(0), int64(0)
 	sum = sha256.New()
-	for off, data := range f.upTo(was.Offset) {
-		equal, err := f.equal(ctx, off, data)
-		if err != nil || equal < 0 {
-			return sum, false, err
-		}
-		sum.Write(data)
-		end, left = off+int64(len(data)), left+equal
-	}
+	got, left, err := f.compare(ctx, f.source, was.Offset, sum)
 	switch {
-	case end < was.Offset:
-		return sum, false, nil
+	case err != nil || left < 0 || got < was.Offset:
+		return sum, false, err
 	case !was.unknown():
 		return sum, was.matches(sum) == nil, nil
 	case left > 0:
 		return sum, true, nil
 	}
 	return sum, f.n == len(f.session.Generations), nil
+}
+
+// compare compares the bytes of a source, down to an offset, with those of the generation. It writes them to sum, and returns how many there
+// are, and how many of them the generation has, -1 if it has others.
+func (r *Reader) compare(ctx context.Context, source iter.Seq2[transcript.Segment, error], end int64, sum io.Writer) (got, equal int64, err error) {
+	for off, data := range r.replaced(source, end) {
+		same, err := r.equal(ctx, off, data)
+		if err != nil || same < 0 {
+			return got, same, err
+		}
+		_, _ = sum.Write(data) // a hash does not fail
+		got, equal = got+int64(len(data)), equal+same
+	}
+	return got, equal, nil
+}
+
+// replaced yields the bytes of a source, down to an offset, with what was forgotten in the session replaced, and where they begin. It goes on
+// after damage, and ends with any other error.
+func (r *Reader) replaced(source iter.Seq2[transcript.Segment, error], end int64) iter.Seq2[int64, []byte] {
+	return func(yield func(int64, []byte) bool) {
+		filler := r.a.Filler(r.key)
+		for seg, err := range source {
+			off := seg.Start.Offset
+			if off >= end || skipDamage(err) != nil {
+				return
+			}
+			data := bytes.Clone(seg.Data[:min(int64(len(seg.Data)), end-off)])
+			if filler.Fill(data); !yield(off, data) {
+				return
+			}
+		}
+	}
 }
 
 // store stores the source as the blocks of the generation. It fails if the source has changed since agrees.
@@ -186,8 +197,9 @@ func (f *filling) store(ctx context.Context, made *generationRecord) error {
 		})
 	}
 	sum := sha256.New()
-	for off, data := range f.upTo(made.Offset) {
+	for _, data := range f.replaced(f.source, made.Offset) {
 		sum.Write(data)
+		off := made.end() + int64(len(open))
 		open = append(open, data...)
 		for _, end := range made.Cut.cut(off, data, !f.session.Unlined()) {
 			if err := add(end); err != nil {

@@ -1,10 +1,10 @@
 package archive
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"slices"
 
@@ -272,20 +272,11 @@ func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.
 	if err != nil {
 		return false, err
 	}
-	r, f, equal := im.a.Reader(here, n), im.a.Filler(here), int64(0)
-	for seg, err := range c.segments {
-		data := bytes.Clone(seg.Data[:min(int64(len(seg.Data)), max(0, g.tip-seg.Start.Offset))])
-		f.Fill(data)
-		same := int64(0)
-		if err = skipDamage(err); err == nil {
-			same, err = r.equal(ctx, seg.Start.Offset, data)
-		}
-		if err != nil || same < 0 {
-			return false, err
-		}
-		equal += same
+	_, equal, err := im.a.Reader(here, n).compare(ctx, c.segments, g.tip, io.Discard)
+	if err != nil || equal < 0 {
+		return false, err
 	}
-	return equal == g.tip || f == nil && n == g.n, ctx.Err() // of what one of them has lost nobody can tell
+	return equal == g.tip || im.a.Filler(here) == nil && n == g.n, ctx.Err() // of what one of them has lost nobody can tell
 }
 
 // grow appends what a generation here lacks of one of from, as far as that is whole, and returns its end. One that is not here is stored

@@ -229,10 +229,12 @@ func inPieces(of func(s transcript.Session, g Generation) []byte) Sources {
 	return func(s transcript.Session, g Generation) []iter.Seq2[transcript.Segment, error] {
 		data := of(s, g)
 		return []iter.Seq2[transcript.Segment, error]{func(yield func(transcript.Segment, error) bool) {
+			var at transcript.Cursor
 			for piece := range slices.Chunk(data, max(1, len(data)/3)) {
-				if !yield(transcript.Segment{Data: piece}, nil) {
+				if !yield(transcript.Segment{Start: at, Data: piece}, nil) {
 					return
 				}
+				at.Offset += int64(len(piece))
 			}
 		}}
 	}

@@ -319,39 +319,37 @@ func goesOn(all []part) int {
 // part yields the records of a part.
 func (a *Archive) part(ctx context.Context, p part, life int, d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
-		r, end := a.Reader(p.of.Key, p.of.Tip().Generation), p.of.Tip().Offset
-		for off := int64(0); off < end; {
-			span := transcript.Span{Off: off, Len: min(fetchSize, end-off)}
-			data, err := r.Span(ctx, span)
+		for seg, err := range a.Reader(p.of.Key, p.of.Tip().Generation).SegmentsFrom(ctx, 0) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if n := endOf(data, &p.lines); n < len(data) {
-				data, end = data[:n], off+int64(n)
-			}
-			off += int64(len(data))
-			seg := transcript.Segment{Start: transcript.Cursor{Offset: span.Earlier(life).Off}, Data: data, Rest: off == end}
+			n, last := endOf(seg.Data, &p.lines)
+			seg.Start.Offset = transcript.Span{Off: seg.Start.Offset}.Earlier(life).Off
+			seg.Data, seg.Rest = seg.Data[:n], seg.Rest || last
 			for one := range d.Records(seg) {
 				if !yield(one, nil) {
 					return
 				}
 			}
+			if last {
+				return
+			}
 		}
 	}
 }
 
-// endOf counts lines down to 0, and returns the end of the last one. If they are 0 before, it is the end of all.
-func endOf(data []byte, lines *int64) (end int) {
+// endOf counts lines down to 0, and returns the end of the last one, or of all, and whether it was the last one. If they are 0 before, none is.
+func endOf(data []byte, lines *int64) (end int, last bool) {
 	for *lines > 0 && end < len(data) {
 		n := bytes.IndexByte(data[end:], '\n')
 		if n < 0 {
-			return len(data)
+			break
 		}
 		end += n + 1
 		if *lines--; *lines == 0 {
-			return end
+			return end, true
 		}
 	}
-	return len(data)
+	return len(data), false
 }

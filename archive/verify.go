@@ -10,7 +10,6 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"ccd/internal/transcript"
 )
 
 // Report is what Verify has read, and the damage that it found.
@@ -52,7 +51,7 @@ type verifier struct {
 	a        *Archive
 	progress Progress
 	total    int64
-	sessions []transcript.Key
+	sessions []Session
 	blocks   map[uint64]bool // intact ones
 }
 
@@ -91,8 +90,8 @@ func (v *verifier) list(ctx context.Context) error {
 		if err := v.addDamage(s.StateDamage); err != nil {
 			return err
 		}
-		v.sessions = append(v.sessions, s.Key)
 	}
+	v.sessions = all
 	for _, err := range Damages(err) {
 		if err := v.addDamage(err); err != nil {
 			return err
@@ -102,12 +101,8 @@ func (v *verifier) list(ctx context.Context) error {
 }
 
 func (v *verifier) generations(ctx context.Context) error {
-	for _, k := range v.sessions {
-		s, err := v.a.Session(ctx, k)
-		if err := v.addDamage(err); err != nil {
-			return err
-		}
-		r := v.a.Reader(k, 0) // shared, because generations share blocks
+	for _, s := range v.sessions {
+		r := v.a.Reader(s.Key, 0) // shared, because generations share blocks
 		for _, g := range s.Generations {
 			v.Generations++
 			if err := v.generation(ctx, r, g.N); err != nil {
