@@ -61,11 +61,11 @@ func openBucket(s pulled.Settings, p patience) (*bucket, error) {
 	o := minio.Options{Secure: true, Transport: transport, Region: region, MaxRetries: p.tries}
 	host := "s3.amazonaws.com"
 	if endpoint != "" {
-		e, err := url.Parse(endpoint)
-		if err != nil || e.Scheme != "http" && e.Scheme != "https" || e.Host == "" || strings.Trim(e.Path, "/") != "" {
-			return nil, usagef("open remote: endpoint %q is no http(s)://HOST[:PORT]", endpoint)
+		secure := false
+		if host, secure, err = hostOf(endpoint); err != nil {
+			return nil, err
 		}
-		host, o.Secure, o.BucketLookup = e.Host, e.Scheme == "https", minio.BucketLookupPath
+		o.Secure, o.BucketLookup = secure, minio.BucketLookupPath
 		o.Region = cmp.Or(region, "us-east-1") // what servers other than Amazon's expect; asking would be one more request
 	} else {
 		providers = append(providers, &credentials.IAM{Client: &http.Client{Transport: transport, Timeout: 5 * time.Second}})
@@ -81,6 +81,15 @@ func openBucket(s pulled.Settings, p patience) (*bucket, error) {
 		b.prefix += "/"
 	}
 	return b, nil
+}
+
+// hostOf returns the host of a server's address, and whether its connections are encrypted.
+func hostOf(endpoint string) (host string, secure bool, err error) {
+	e, err := url.Parse(endpoint)
+	if err != nil || e.Scheme != "http" && e.Scheme != "https" || e.Host == "" || strings.Trim(e.Path, "/") != "" {
+		return "", false, usagef("open remote: endpoint %q is no http(s)://HOST[:PORT]", endpoint)
+	}
+	return e.Host, e.Scheme == "https", nil
 }
 
 // Causes of refused requests that a person can remove.
@@ -113,41 +122,46 @@ func (b *bucket) translate(what, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	kind := remote.ErrBusy // the network
 	name = longHash.ReplaceAllString(name, "$1")
-	var r minio.ErrorResponse
 	var request *url.Error
 	if errors.As(err, &request) { // its text has the whole address
 		err = request.Err
 	}
+	kind, r := remote.ErrBusy, minio.ErrorResponse{} // busy: the network
 	if errors.As(err, &r) {
+		kind = b.kind(r)
 		if strings.HasPrefix(strings.TrimSpace(r.Message), "<") { // a page for people
 			err = fmt.Errorf("HTTP status %d", r.StatusCode)
 		}
-		switch cause := causes[r.Code]; {
-		case cause != nil:
-			return fmt.Errorf("%s %s: %w: %w", what, name, cause, err)
-		case r.StatusCode == http.StatusPreconditionFailed:
-			kind = remote.ErrConflict
-		case r.StatusCode == http.StatusNotFound:
-			kind = remote.ErrAbsent
-		case r.StatusCode == http.StatusForbidden || r.StatusCode == http.StatusUnauthorized:
-			if kind = remote.ErrDenied; b.anonymous() {
-				kind = errNoKey
-			}
-		case r.StatusCode < 300 || r.StatusCode >= 500 || r.StatusCode == http.StatusTooManyRequests || r.StatusCode == http.StatusConflict ||
-			r.Code == "SlowDown" || r.Code == "RequestTimeout" || r.Code == "IncompleteBody":
-		default:
-			return fmt.Errorf("%s %s: %w", what, name, err)
-		}
+	}
+	if kind == nil {
+		return fmt.Errorf("%s %s: %w", what, name, err)
 	}
 	return fmt.Errorf("%s %s: %w: %w", what, name, kind, err)
 }
 
-// anonymous reports whether no credentials were found.
-func (b *bucket) anonymous() bool {
-	v, err := b.core.GetCreds()
-	return err == nil && v.AccessKeyID == ""
+// kind returns what an answer means, nil if it is none of the remote package's errors, nor has one of the causes.
+func (b *bucket) kind(r minio.ErrorResponse) error {
+	if cause := causes[r.Code]; cause != nil {
+		return cause
+	}
+	switch r.StatusCode {
+	case http.StatusPreconditionFailed:
+		return remote.ErrConflict
+	case http.StatusNotFound:
+		return remote.ErrAbsent
+	case http.StatusForbidden, http.StatusUnauthorized:
+		if v, err := b.core.GetCreds(); err == nil && v.AccessKeyID == "" {
+			return errNoKey
+		}
+		return remote.ErrDenied
+	case http.StatusTooManyRequests, http.StatusConflict:
+		return remote.ErrBusy
+	}
+	if r.StatusCode < 300 || r.StatusCode >= 500 || slices.Contains([]string{"SlowDown", "RequestTimeout", "IncompleteBody"}, r.Code) {
+		return remote.ErrBusy
+	}
+	return nil
 }
 
 // again calls do twice if it fails for a reason that may pass: the client does not try again when an answer breaks off.

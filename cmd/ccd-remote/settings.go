@@ -36,30 +36,16 @@ func (a *app) settings() (s pulled.Settings, err error) {
 }
 
 func (a *app) add(ctx context.Context, args []string) error {
-	old, err := a.settings()
-	exists := err == nil
 	if len(args) != 1 {
 		return usagef("parse command line: expected s3://BUCKET/PREFIX")
 	}
-	s := pulled.Settings{URL: strings.TrimSuffix(args[0], "/")}
-	if exists && old.URL != s.URL {
-		return words.Hint(fmt.Errorf("add remote: this machine's copy is in %s already", old.URL), "ccd remote remove")
+	s, err := a.settings()
+	if url := strings.TrimSuffix(args[0], "/"); err == nil && s.URL != url {
+		return words.Hint(fmt.Errorf("add remote: this machine's copy is in %s already", s.URL), "ccd remote remove")
+	} else if err != nil {
+		s = pulled.Settings{URL: url}
 	}
-	if exists { // keep what is not given
-		s = old
-	}
-	if a.given("endpoint") {
-		s.Endpoint = a.Endpoint
-	}
-	if a.given("region") {
-		s.Region = a.Region
-	}
-	if a.given("recipient") {
-		s.Recipients = nil
-	}
-	for _, r := range a.Recipients {
-		s.Recipients = append(s.Recipients, strings.TrimSpace(r))
-	}
+	a.changed(&s)
 	next := "next: ccd remote push; let cron run ccd remote push -q every 5 minutes"
 	if own, err := a.ownRecipients(); err == nil {
 		next += "; keep a copy of the identity elsewhere, without it the copy cannot be read"
@@ -91,6 +77,22 @@ func (a *app) add(ctx context.Context, args []string) error {
 	}
 	a.say("%s", next)
 	return a.print(s, "%s", s.URL)
+}
+
+// changed changes the settings that the command line gives.
+func (a *app) changed(s *pulled.Settings) {
+	if a.given("endpoint") {
+		s.Endpoint = a.Endpoint
+	}
+	if a.given("region") {
+		s.Region = a.Region
+	}
+	if a.given("recipient") {
+		s.Recipients = nil
+	}
+	for _, r := range a.Recipients {
+		s.Recipients = append(s.Recipients, strings.TrimSpace(r))
+	}
 }
 
 // remove forgets where the copy is. It deletes nothing in the bucket.

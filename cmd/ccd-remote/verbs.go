@@ -131,27 +131,10 @@ func (a *app) pull(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	var failed error
-	all := []remote.Pulled{}
+	all, failed := a.pullAll(ctx, r, a.chosen(ctx, r, names, st.Machine))
 	var total remote.Pulled
-	for _, machine := range a.chosen(ctx, r, names, st.Machine) {
-		p, err := r.Pull(ctx, machine)
-		if err != nil { // the others are not affected
-			if failed = errors.Join(failed, err); errors.Is(err, archive.ErrFull) {
-				break // the others need the same disk
-			}
-			continue
-		}
-		all = append(all, p)
+	for _, p := range all {
 		total.Sessions, total.Bytes = total.Sessions+p.Sessions, total.Bytes+p.Bytes
-		if p.Repaired {
-			a.say("%s (%.8s): what was pulled before is damaged; all of it is read again", p.Label, p.Machine)
-		}
-		if p.Replaced {
-			a.say("%s (%.8s): the machine pushes under another name now; what is here stays", p.Label, p.Machine)
-			continue
-		}
-		a.say("%s (%.8s): %s, %s new, %d removed", p.Label, p.Machine, words.Count(p.Sessions, "session"), size(p.Bytes), p.Removed)
 	}
 	for _, m := range known {
 		if slices.Contains(missing, m.Machine) && (a.Machine == "" || len(pulled.Find([]pulled.Machine{m}, a.Machine)) > 0) {
@@ -166,6 +149,31 @@ func (a *app) pull(ctx context.Context, _ []string) error {
 		return err
 	}
 	return failed
+}
+
+// pullAll pulls machines. A failure of one does not affect the others, unless they need the same full disk.
+func (a *app) pullAll(ctx context.Context, r *remote.Reader, machines []string) (all []remote.Pulled, failed error) {
+	all = []remote.Pulled{} // in JSON a list, also if empty
+	for _, machine := range machines {
+		p, err := r.Pull(ctx, machine)
+		failed = errors.Join(failed, err)
+		switch {
+		case errors.Is(err, archive.ErrFull):
+			return all, failed
+		case err != nil:
+			continue
+		}
+		all = append(all, p)
+		if p.Repaired {
+			a.say("%s (%.8s): what was pulled before is damaged; all of it is read again", p.Label, p.Machine)
+		}
+		if p.Replaced {
+			a.say("%s (%.8s): the machine pushes under another name now; what is here stays", p.Label, p.Machine)
+		} else {
+			a.say("%s (%.8s): %s, %s new, %d removed", p.Label, p.Machine, words.Count(p.Sessions, "session"), size(p.Bytes), p.Removed)
+		}
+	}
+	return all, failed
 }
 
 // seenMachine is a machine that status lists.

@@ -72,20 +72,24 @@ func (m *Machine) GC(ctx context.Context, o GCOptions) (c Collected, err error) 
 	return c, wrap(err, "gc")
 }
 
-// rewriting is a run of packs that one will replace.
+// rewriting writes packs again without their void parts: one for each run of packs.
 type rewriting struct {
-	names []string
+	m      *Machine
+	done   *Collected
+	void   map[transcript.Key]int64
+	states map[transcript.Key][]byte // as they are now
+
+	names []string // of the run
 	parts []Part
 	data  []byte
 }
 
-// rewrite writes packs again without their void parts.
+// rewrite writes packs again: those with void parts, small ones if there are many, or all.
 func (m *Machine) rewrite(ctx context.Context, o GCOptions, done *Collected) error {
 	packs, err := readJSON[stored](m.db, bucketPacks)
 	if err != nil {
 		return err
 	}
-	void := tombstones(m.meta.Forgotten)
 	small := 0
 	for _, p := range packs {
 		if p.Size < smallPack {
@@ -96,37 +100,23 @@ func (m *Machine) rewrite(ctx context.Context, o GCOptions, done *Collected) err
 	if err != nil {
 		return err
 	}
-	states := map[transcript.Key][]byte{}
+	w := rewriting{m: m, done: done, void: tombstones(m.meta.Forgotten), states: map[transcript.Key][]byte{}}
 	for _, s := range all {
-		states[s.Key] = s.State
+		w.states[s.Key] = s.State
 	}
-	var run rewriting
 	for _, name := range slices.Sorted(maps.Keys(packs)) {
-		p, n := packs[name], mustNumber(name)
-		forgotten := slices.ContainsFunc(p.Parts, func(part Part) bool { return n.last < void[part.Session.key()] })
-		var one rewriting
-		err := error(nil)
-		if chosen := o.All || forgotten || small >= manySmall && p.Size < smallPack; chosen {
-			one, err = m.again(ctx, p.Parts, func(k transcript.Key) bool { return n.last < void[k] }, states)
-			one.names = []string{name}
-		}
-		if errors.Is(err, archive.ErrNotFound) || errors.As(err, new(*archive.DamageError)) {
-			done.Kept, err = append(done.Kept, fmt.Sprintf("%s: %v", name, err)), nil
-			one = rewriting{}
-		}
-		if err == nil && len(run.names) > 0 && (len(one.names) == 0 || int64(len(run.data)+len(one.data)) > m.o.Limit) {
-			err = m.replace(ctx, run, done)
-			run = rewriting{}
+		p := packs[name]
+		forgotten := slices.ContainsFunc(p.Parts, func(part Part) bool { return w.isVoid(name, part) })
+		if o.All || forgotten || small >= manySmall && p.Size < smallPack {
+			err = w.add(ctx, name, p.Parts)
+		} else {
+			err = w.flush(ctx)
 		}
 		if err != nil {
 			return err
 		}
-		run.names, run.parts, run.data = append(run.names, one.names...), append(run.parts, one.parts...), append(run.data, one.data...)
 	}
-	if len(run.names) == 0 {
-		return nil
-	}
-	return m.replace(ctx, run, done)
+	return w.flush(ctx)
 }
 
 // mustNumber returns the number of a name that this package has stored.
@@ -135,47 +125,73 @@ func mustNumber(name string) number {
 	return n
 }
 
+func (w *rewriting) isVoid(name string, part Part) bool {
+	return mustNumber(name).last < w.void[part.Session.key()]
+}
+
+// add adds a pack to the run. One of which the archive has not all stays, and ends it.
+func (w *rewriting) add(ctx context.Context, name string, parts []Part) error {
+	parts, data, err := w.again(ctx, name, parts)
+	missing := errors.Is(err, archive.ErrNotFound) || errors.As(err, new(*archive.DamageError))
+	if missing {
+		w.done.Kept, err = append(w.done.Kept, fmt.Sprintf("%s: %v", name, err)), nil
+	}
+	if err == nil && (missing || int64(len(w.data)+len(data)) > w.m.o.Limit) {
+		err = w.flush(ctx)
+	}
+	if err == nil && !missing {
+		w.names, w.parts, w.data = append(w.names, name), append(w.parts, parts...), append(w.data, data...)
+	}
+	return err
+}
+
 // again returns the parts of a pack that are not void, with bytes and the present states from the archive.
-func (m *Machine) again(ctx context.Context, parts []Part, void func(transcript.Key) bool, states map[transcript.Key][]byte) (w rewriting, err error) {
-	for _, part := range parts {
-		key := part.Session.key()
-		if void(key) {
+func (w *rewriting) again(ctx context.Context, name string, all []Part) (parts []Part, data []byte, err error) {
+	for _, part := range all {
+		if w.isVoid(name, part) {
 			continue
 		}
+		key := part.Session.key()
 		for _, t := range part.Stretches {
 			if t.Same || t.Len == 0 {
 				continue
 			}
-			data, err := m.o.Archive.Reader(key, t.Generation).Span(ctx, transcript.Span{Off: t.Off, Len: t.Len})
+			piece, err := w.m.o.Archive.Reader(key, t.Generation).Span(ctx, transcript.Span{Off: t.Off, Len: t.Len})
 			if err != nil {
-				return w, fmt.Errorf("session %s is not in this archive as it was pushed: %w", part.Session.ID, err)
+				return nil, nil, fmt.Errorf("session %s is not in this archive as it was pushed: %w", part.Session.ID, err)
 			}
-			w.data = append(w.data, data...)
+			data = append(data, piece...)
 		}
-		part.State = states[key]
-		w.parts = append(w.parts, part)
+		part.State = w.states[key]
+		parts = append(parts, part)
 	}
-	return w, nil
+	return parts, data, nil
 }
 
-// replace writes one pack for a run of packs. Readers may use either.
-func (m *Machine) replace(ctx context.Context, run rewriting, done *Collected) error {
-	n := number{first: mustNumber(run.names[0]).first, last: mustNumber(run.names[len(run.names)-1]).last, written: m.o.Now().Unix()}
-	pack, err := m.coder.encodePack(n, run.parts, run.data, m.meta.key())
+// flush writes one pack for the run. Readers may use either.
+func (w *rewriting) flush(ctx context.Context) error {
+	if len(w.names) == 0 {
+		return nil
+	}
+	m, run := w.m, w.names
+	n := number{first: mustNumber(run[0]).first, last: mustNumber(run[len(run)-1]).last, written: m.o.Now().Unix()}
+	pack, err := m.coder.encodePack(n, w.parts, w.data, m.meta.key())
 	if err == nil {
 		err = m.create(ctx, packObject(m.ID(), n), pack)
 	}
 	if err != nil {
 		return err
 	}
-	done.Rewritten, done.Packs = done.Rewritten+len(run.names), done.Packs+1
+	w.done.Rewritten, w.done.Packs = w.done.Rewritten+len(run), w.done.Packs+1
+	parts := withoutStates(w.parts)
+	w.names, w.parts, w.data = nil, nil, nil
 	return m.update(func(_, _, packs *bolt.Bucket) error {
-		for _, name := range run.names {
+		for _, name := range run {
 			if err := packs.Delete([]byte(name)); err != nil {
 				return err
 			}
 		}
-		return putJSON(packs, []byte(n.String()), stored{int64(len(pack)), withoutStates(run.parts)})
+		return putJSON(packs, []byte(n.String()), stored{int64(len(pack)), parts})
 	})
 }
 

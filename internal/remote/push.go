@@ -252,6 +252,19 @@ func (m *Machine) newsOf(ctx context.Context, s archive.Session, was pushed, roo
 // leastSame is the number of bytes below which a reference to the previous generation is not worth its entry.
 const leastSame = 4096
 
+// same returns how many bytes a generation of which nothing was pushed has as the previous one: a rewritten file often begins as before.
+func (m *Machine) same(ctx context.Context, s archive.Session, i int, done int64) (int64, error) {
+	if done > 0 || i == 0 || s.Generations[i].Tip.Offset < leastSame {
+		return 0, nil
+	}
+	r := m.o.Archive.Reader(s.Key, s.Generations[i-1].N)
+	n, err := r.Common(ctx, m.o.Archive.Reader(s.Key, s.Generations[i].N))
+	if n < leastSame {
+		n = 0
+	}
+	return n, err
+}
+
 // addGeneration adds what is new of a generation, and checks that what was pushed before is still the same.
 func (m *Machine) addGeneration(ctx context.Context, n *news, s archive.Session, i int, room int64) error {
 	g, done := s.Generations[i], &n.now.Generations[i]
@@ -262,16 +275,14 @@ func (m *Machine) addGeneration(ctx context.Context, n *news, s archive.Session,
 	if g.Tip.Offset < done.Off {
 		return errOther
 	}
-	r, same := m.o.Archive.Reader(s.Key, g.N), int64(0)
-	if done.Off == 0 && i > 0 && g.Tip.Offset > 0 { // a rewritten file often begins as before
-		var err error
-		if same, err = m.o.Archive.Reader(s.Key, s.Generations[i-1].N).Common(ctx, r); err != nil {
-			return err
-		}
+	r := m.o.Archive.Reader(s.Key, g.N)
+	same, err := m.same(ctx, s, i, done.Off)
+	if err != nil {
+		return err
 	}
 	for done.Off < g.Tip.Offset {
 		t := Stretch{Generation: g.N, Off: done.Off, Len: min(g.Tip.Offset-done.Off, maxPiece)}
-		if t.Same = same >= leastSame && t.Off < same; t.Same {
+		if t.Same = t.Off < same; t.Same {
 			t.Len = min(t.Len, same-t.Off)
 		} else if int64(len(n.data)) >= room {
 			n.more = true
@@ -290,7 +301,6 @@ func (m *Machine) addGeneration(ctx context.Context, n *news, s archive.Session,
 		n.bytes += t.Len
 		done.Off += t.Len
 	}
-	var err error
 	done.Digest, err = digest.(encoding.BinaryMarshaler).MarshalBinary()
 	if err == nil && done.Off == g.Tip.Offset && mark.Hash(digest.Sum(nil)) != g.Sum {
 		err = errChanged

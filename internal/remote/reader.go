@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -23,7 +24,6 @@ type Reader struct {
 	o     ReaderOptions
 	coder *coder
 	tags  map[string]string // of the heads, by machine, as Names has seen them
-	heads map[string]*Head  // that Known has read, for the next one who asks
 }
 
 // ReaderOptions configure a Reader.
@@ -37,7 +37,7 @@ type ReaderOptions struct {
 // OpenReader returns a reader.
 func OpenReader(o ReaderOptions) (*Reader, error) {
 	c, err := newCoder(nil, o.Identities)
-	return &Reader{o, c, map[string]string{}, map[string]*Head{}}, err
+	return &Reader{o, c, map[string]string{}}, err
 }
 
 func (r *Reader) remember(m pulled.Machine) error {
@@ -74,21 +74,15 @@ func (r *Reader) Known(ctx context.Context, machine string) (pulled.Machine, err
 	if err != nil || m.Tag != "" && m.Tag == r.tags[machine] {
 		return m, err
 	}
-	h, err := r.head(ctx, machine)
-	if err != nil {
+	if _, err := r.head(ctx, machine); err != nil {
 		return m, err
 	}
-	r.heads[machine] = h
 	return pulled.Read(r.o.Dir, machine)
 }
 
 // head reads and verifies the head of a machine, and notes it. It fails with ErrBadCopy if the head is older than one that
 // was seen before, or does not follow it.
 func (r *Reader) head(ctx context.Context, machine string) (*Head, error) {
-	if h := r.heads[machine]; h != nil {
-		delete(r.heads, machine)
-		return h, nil
-	}
 	m, err := pulled.Read(r.o.Dir, machine)
 	if err != nil {
 		return nil, err
@@ -184,7 +178,7 @@ type Pulled struct {
 	Label    string `json:"label"`
 	Sessions int    `json:"sessions"` // with new bytes
 	Bytes    int64  `json:"bytes"`    // of transcripts
-	Packs    int    `json:"packs"`    // that Known has read, for the next one who asks
+	Packs    int    `json:"packs"`
 	Removed  int    `json:"removed"`  // sessions that the machine has forgotten, or of which it has forgotten some
 	Replaced bool   `json:"replaced"` // the machine has another name now: what is missing under this one is not missed
 	Repaired bool   `json:"repaired"` // what was pulled before was damaged or gone, so all was read again
@@ -237,8 +231,14 @@ func (r *Reader) intact(ctx context.Context, m pulled.Machine) bool {
 // drop removes the archive of a machine. What was seen of its head stays.
 func (r *Reader) drop(m *pulled.Machine) error {
 	m.At, m.Here, m.Pulled = 0, 0, time.Time{}
-	if err := removePulled(r.o.Dir, m.Machine); err != nil {
-		return err
+	files, err := archive.Files(pulled.Archive(r.o.Dir, m.Machine))
+	for _, file := range files {
+		if failed := os.Remove(file); !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("remove what was pulled: %w", err)
 	}
 	return r.remember(*m)
 }
