@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
-
 )
 
 // Report is what Verify has read, and the damage that it found.

@@ -49,7 +49,7 @@ type Options struct {
 	Log            *slog.Logger      // nil: discard. Log lines contain no transcript content
 	Version        string            // of the program, shown by status
 	Config         string            // path of the configuration file, "" for none, shown by status
-	Lock           *RunLock          // nil: Run and Once take run.lock themselves
+	Lock           *RunLock          // held by who calls Run or Once
 
 	// Ready is called when Run has started to watch, Scanned after each scan. If Scanned returns an error, Run ends
 	// with it. Heartbeat is called whenever work progressed (a file, a segment, a text, a directory), never twice at
@@ -84,7 +84,6 @@ type Daemon struct {
 	more     bool       // more offers wait
 
 	result      func(o watcher.Offer, err error) // takes the result of each offer
-	locked      func(*archive.LockedError)       // called while the archive's lock is waited for
 	health      health
 	catchUp     *catchUp  // nil, which counts nothing, if the daemon is not catching up
 	lastGrowth  time.Time // when a live session last had new bytes
@@ -165,22 +164,17 @@ func (d *Daemon) add(a archive.Session) {
 	d.owners[s.Path] = s.Key
 }
 
-// Run watches until ctx ends or Options.Scanned fails, and returns that error. It fails with *RunningError if another daemon runs.
-// It waits for the archive's lock without a time limit.
+// Run watches until ctx ends or Options.Scanned fails, and returns that error. It waits for the archive's lock without a time limit.
 func (d *Daemon) Run(ctx context.Context) error {
-	release, err := d.start()
-	if err != nil {
-		return err
-	}
-	defer release()
+	d.start()
 	outer := ctx
 	ctx, end := context.WithCancelCause(ctx)
 	defer d.abandon()
 	defer end(nil)
 	wake := make(chan struct{}, 1)
 	d.pool.wake = wake
-	d.result, d.locked = d.report, d.archiveLocked
-	ctx = archive.WaitForLock(ctx, d.locked)
+	d.result = d.report
+	ctx = archive.WaitForLock(ctx, d.archiveLocked)
 	w := watcher.New(d.watcherOptions(ctx, end, wake))
 	if d.Ready != nil {
 		d.Ready()

@@ -36,9 +36,9 @@ func houseIn(t *testing.T, home string) *house {
 	t.Helper()
 	state := filepath.Join(home, "state")
 	a, err := archive.Open(filepath.Join(state, "archive.db"), archive.Options{})
-	testkit.Must(t, err)
+	testkit.Must(t, errors.Join(err, os.MkdirAll(state, 0o700)))
 	h := &house{t: t, home: home}
-	h.o = Options{Archive: a, StateDir: state, Compaction: compactor.Defaults()}
+	h.o = Options{Archive: a, StateDir: state, Compaction: compactor.Defaults(), Lock: &RunLock{}}
 	h.o.Compaction.Threshold, h.o.Compaction.MinSavings = 2000, 0
 	h.o.Watch.Roots = []watcher.Root{
 		{Agent: "claude-code", Path: filepath.Join(home, ".claude", "projects")},

@@ -221,14 +221,11 @@ func (d *Daemon) setFailure(path string, err error) (first bool) {
 // scanned records the result of a scan.
 func (d *Daemon) scanned(w watcher.Health) {
 	d.heartbeat()
-	d.health.mu.Lock()
-	defer d.health.mu.Unlock()
-	h := &d.health.info
 	d.health.logged = 0
-	h.Sessions, h.Watch, h.LastPass = d.conversations(), w, w.LastScan
 	d.countFound(w.Cold)
-	h.CatchUp = d.progress()
-	d.writeRunInfo()
+	d.say(func(h *RunInfo) {
+		h.Sessions, h.Watch, h.LastPass, h.CatchUp = d.conversations(), w, w.LastScan, d.progress()
+	})
 }
 
 // conversations returns the number of archived sessions that are not attachments.
@@ -239,6 +236,14 @@ func (d *Daemon) conversations() (n int) {
 		}
 	}
 	return n
+}
+
+// say changes what run.json says.
+func (d *Daemon) say(change func(h *RunInfo)) {
+	d.health.mu.Lock()
+	defer d.health.mu.Unlock()
+	change(&d.health.info)
+	d.writeRunInfo()
 }
 
 // writeRunInfo replaces run.json if it changed. If that fails, the daemon continues, and overwrites it, which needs no more space, or

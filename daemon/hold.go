@@ -88,26 +88,12 @@ func scanPid(f *os.File) (pid int, ok bool) {
 	return pid, err == nil
 }
 
-// start takes run.lock, unless Options.Lock has it already, and starts a new run.json. The returned function releases
-// the lock.
-func (d *Daemon) start() (func(), error) {
-	held, release := d.Lock, func() {}
-	if held == nil {
-		var err error
-		if held, err = LockRun(d.StateDir); err != nil {
-			return nil, err
-		}
-		release = held.Release
-	}
+// start starts a new run.json.
+func (d *Daemon) start() {
 	if err := d.Archive.MakePrivate(); err != nil { // the file system may have no modes, or the file another owner
 		d.Log.Warn("cannot restrict the archive's permissions", "err", err)
 	}
-	d.health.mu.Lock()
-	defer d.health.mu.Unlock()
-	d.health.info = RunInfo{
-		Pid: os.Getpid(), Version: d.Version, Start: held.start,
-		Config: d.Config, Archive: d.Archive.Path(),
-	}
-	d.writeRunInfo()
-	return release, nil
+	d.say(func(h *RunInfo) {
+		*h = RunInfo{Pid: os.Getpid(), Version: d.Version, Start: d.Lock.start, Config: d.Config, Archive: d.Archive.Path()}
+	})
 }

@@ -29,22 +29,17 @@ type Report struct {
 
 // Once brings everything up to date and returns: live sessions first, then newest first. The report lists the sessions
 // that failed; the others are still processed. progress is called with the bytes done and the total (see Progress). Once
-// fails with *RunningError if a daemon runs, and with *archive.LockedError if another process keeps the archive locked.
+// fails with *archive.LockedError if another process keeps the archive locked.
 func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Report, error) {
 	start := time.Now()
-	release, err := d.start()
-	if err != nil {
-		return Report{}, err
-	}
-	defer release()
+	d.start()
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	d.locked = func(locked *archive.LockedError) {
+	ctx = archive.WaitForLock(ctx, func(locked *archive.LockedError) {
 		if locked != nil && locked.Waited >= longWait { // otherwise every file would wait
 			giveUp(fmt.Errorf("archive sessions: %w", locked))
 		}
-	}
-	ctx = archive.WaitForLock(ctx, d.locked)
+	})
 	report := Report{Skipped: []string{}}
 	d.result = func(o watcher.Offer, err error) {
 		d.health.mu.Lock()
@@ -69,11 +64,8 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	d.finishJobs(ctx)
 	d.askAll(ctx)
 	d.count(&report)
-	d.health.mu.Lock()
-	defer d.health.mu.Unlock()
 	report.Took, report.Summaries, report.Failed = time.Since(start), d.summaries, append([]Failure{}, d.health.failures()...)
-	d.health.info.Sessions, d.health.info.LastPass = report.Sessions, start.UTC()
-	d.writeRunInfo()
+	d.say(func(h *RunInfo) { h.Sessions, h.LastPass = report.Sessions, start.UTC() })
 	return report, context.Cause(ctx)
 }
 

@@ -108,8 +108,5 @@ func (d *Daemon) caughtUp() {
 		return
 	}
 	d.catchUp = nil
-	d.health.mu.Lock()
-	defer d.health.mu.Unlock()
-	d.health.info.CatchUp = nil
-	d.writeRunInfo()
+	d.say(func(h *RunInfo) { h.CatchUp = nil })
 }

@@ -298,10 +298,14 @@ func (a *app) toArchive(ctx context.Context) (daemon.Plan, error) {
 
 // archiveAll does what `ccd run --once` does, for setup.
 func (a *app) archiveAll(ctx context.Context) (did string, failed int, err error) {
-	d, _, err := a.DaemonFor(ctx, false)
+	d, l, err := a.DaemonFor(ctx, false)
+	if err == nil {
+		d.Lock, err = daemon.LockRun(l.StateDir)
+	}
 	if err != nil {
 		return "", 0, err
 	}
+	defer d.Lock.Release()
 	report, err := a.pass(ctx, d)
 	if err != nil {
 		return "", 0, err
