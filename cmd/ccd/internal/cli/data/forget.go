@@ -46,6 +46,7 @@ type stillHeld struct {
 // Values of stillHeld.What for which forget prints what to do.
 const (
 	heldByMachine = "machine" // its pulled sessions have it
+	heldByCopy    = "copy or fork"
 	heldInStorage = "copy in object storage"
 )
 
@@ -75,7 +76,7 @@ does not change transcripts, which it lists, and backups.
 With --json: one object: dry_run, places, bytes, sessions (that have lost
 text), removed (sessions), ids (that no longer resolve), still_in [{path,
 what}]: files that may have it; of other machines, whose pulled sessions have
-it, their names`,
+it, their names; of copies and forks of the removed sessions, their IDs`,
 		Example: `  ccd archive forget --match sk-live-4242
       a key that an agent has printed
   ccd archive forget 4tq9c1m7x2ka
@@ -135,6 +136,7 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 	for _, name := range machines {
 		out.StillIn = append(out.StillIn, stillHeld{name, heldByMachine})
 	}
+	out.StillIn = append(out.StillIn, copies(l, preview.Sessions)...)
 	if f.dryRun {
 		return a.printForget(out)
 	}
@@ -304,6 +306,24 @@ func holders(l *reader.Library, r archive.Removed) []stillHeld {
 	return all
 }
 
+// copies returns the sessions that stay and are copies or forks of removed ones, or of such ones: they may have the same records.
+func copies(l *reader.Library, removed []transcript.Key) (all []stillHeld) {
+	of := map[string]bool{}
+	for _, k := range removed {
+		of[k.ID] = true
+	}
+	for n := -1; n < len(all); {
+		n = len(all)
+		for _, e := range l.Sessions {
+			if !of[e.ID] && (of[e.Kept.Resumed.ID] || of[e.Kept.Origin]) {
+				of[e.ID] = true
+				all = append(all, stillHeld{mark.Name(e.ID), heldByCopy})
+			}
+		}
+	}
+	return all
+}
+
 // machinesWith returns the machines whose pulled archives may have what r removes.
 func (a *app) machinesWith(ctx context.Context, l *reader.Library, r archive.Removal) (names []string) {
 	for other := range a.PulledLibraries(l) {
@@ -356,6 +376,9 @@ func (a *app) printForget(out forgetOutput) error {
 		}
 		if s.What == heldInStorage {
 			s.Path += " (ccd remote push hides it there, ccd remote gc removes it)"
+		}
+		if s.What == heldByCopy {
+			s.Path += " (ccd archive forget " + s.Path + ")"
 		}
 		if s.What == heldByMachine {
 			s.Path += " (ccd archive forget and ccd remote push there, then ccd remote pull here)"
