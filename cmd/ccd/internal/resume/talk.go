@@ -70,29 +70,36 @@ func (t *talk) add(r *transcript.Record) {
 		t.take(p)
 	}
 	for i := range r.Items {
-		it := &r.Items[i]
 		if r.Queue == transcript.Enqueued {
-			typed := *it
-			typed.Kind = transcript.Human
-			if p, ok := newPiece(t.from, t.to, t.cwd(), r, &typed); ok {
-				t.waiting.Add(string(transcript.Original(transcript.Human, it.Raw)), p)
-			}
-			continue
+			t.enqueue(r, r.Items[i])
+		} else {
+			t.item(r, &r.Items[i])
 		}
-		if it.Kind == transcript.Human && !it.Side {
-			said, _ := it.Said()
-			t.waiting.Repeats(said)
-			if typed := []rune(said); t.asked == "" {
-				t.asked = string(typed[:min(len(typed), askChars)])
-			}
+	}
+}
+
+// enqueue keeps what a person typed while the agent worked, until the agent gets it.
+func (t *talk) enqueue(r *transcript.Record, typed transcript.Item) {
+	typed.Kind = transcript.Human
+	if p, ok := newPiece(t.from, t.to, t.cwd(), r, &typed); ok {
+		t.waiting.Add(string(transcript.Original(transcript.Human, typed.Raw)), p)
+	}
+}
+
+func (t *talk) item(r *transcript.Record, it *transcript.Item) {
+	if it.Kind == transcript.Human && !it.Side {
+		said, _ := it.Said()
+		t.waiting.Repeats(said)
+		if typed := []rune(said); t.asked == "" {
+			t.asked = string(typed[:min(len(typed), askChars)])
 		}
-		t.summed = t.summed || it.Kind == transcript.Summary && !it.Side
-		if it.Kind == transcript.Summary && t.n == 0 {
-			continue // the lead, or a copy's own first message
-		}
-		if p, ok := newPiece(t.from, t.to, t.cwd(), r, it); ok {
-			t.take(p)
-		}
+	}
+	t.summed = t.summed || it.Kind == transcript.Summary && !it.Side
+	if it.Kind == transcript.Summary && t.n == 0 {
+		return // the lead, or a copy's own first message
+	}
+	if p, ok := newPiece(t.from, t.to, t.cwd(), r, it); ok {
+		t.take(p)
 	}
 }
 
@@ -222,21 +229,18 @@ const (
 // within returns the piece as it fits when so much of the room is free: whole, cut or as a stub.
 func (p piece) within(free, room int) piece {
 	most := min(free, room/3)
-	switch p.Kind {
-	case transcript.Image:
-		if !p.short && p.chars > free {
-			return p.stubbed()
-		}
-	case transcript.Result:
-		if !p.short && (p.chars > most || p.chars > smallResult && free < room/2) {
-			return p.stubbed()
-		}
-	case transcript.Call:
+	switch {
+	case p.Kind == transcript.Call:
 		if p.told || p.chars > most {
 			p.told, p.chars = true, stubChars+len(p.label)
 		}
-	case transcript.Human, transcript.Text:
-		if !p.short && p.chars > most && most >= leastCut {
+	case p.short:
+	case p.Kind == transcript.Image && p.chars > free:
+		return p.stubbed()
+	case p.Kind == transcript.Result && (p.chars > most || p.chars > smallResult && free < room/2):
+		return p.stubbed()
+	case p.typed() || p.Kind == transcript.Text:
+		if p.chars > most && most >= leastCut {
 			return p.cut(most)
 		}
 	}
