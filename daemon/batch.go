@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"slices"
 
@@ -14,7 +13,7 @@ import (
 // disk twice and writes the last pages of the blocks again, so that one for many is cheaper. Until it is committed a segment
 // is only in memory, like the session's state.
 type batch struct {
-	sessions map[*session]bool
+	sessions []*session
 	bytes    int // of segments
 }
 
@@ -25,10 +24,9 @@ const (
 
 // note adds the session's state. The state is a cache: losing it costs one sync.
 func (b *batch) note(s *session) {
-	if b.sessions == nil {
-		b.sessions = map[*session]bool{}
+	if !slices.Contains(b.sessions, s) {
+		b.sessions = append(b.sessions, s)
 	}
-	b.sessions[s] = true
 }
 
 // append archives a segment with the batch, of which it is the only one of its session.
@@ -48,13 +46,8 @@ func (d *Daemon) append(ctx context.Context, s *session, seg transcript.Segment,
 // commit stores a batch and empties it. It returns the sessions that were not stored, with the error: archive.ErrStale if
 // another process has changed one.
 func (d *Daemon) commit(ctx context.Context, b *batch) map[*session]error {
-	all := make([]*session, 0, len(b.sessions))
-	for s := range b.sessions {
-		all = append(all, s)
-	}
+	all, failed := b.sessions, map[*session]error{}
 	*b = batch{}
-	slices.SortFunc(all, func(x, y *session) int { return cmp.Or(cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.ID, y.ID)) })
-	failed := map[*session]error{}
 	d.commitAll(ctx, all, failed)
 	return failed
 }

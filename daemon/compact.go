@@ -73,8 +73,8 @@ func (d *Daemon) Compact(ctx context.Context, key transcript.Key, o CompactOptio
 	s.request(o)
 	defer func() { s.requested = nil }()
 	var made Compacted
-	err = d.withRecords(ctx, s, func(model *compactor.Compactor) (err error) {
-		made, err = d.compact(ctx, s, model, o.Write)
+	err = d.withRecords(ctx, s, func() (err error) {
+		made, err = d.compact(ctx, s, o.Write)
 		return err
 	})
 	return made, err
@@ -111,13 +111,12 @@ func retryRaces(ctx context.Context, step func() error) error {
 }
 
 // withRecords archives what is new in a session, reads it and calls do.
-func (d *Daemon) withRecords(ctx context.Context, s *session, do func(model *compactor.Compactor) error) error {
+func (d *Daemon) withRecords(ctx context.Context, s *session, do func() error) error {
 	return d.withBytes(ctx, s, func() error {
-		model, err := d.readArchived(ctx, s, true)
-		if err != nil {
+		if _, err := d.readArchived(ctx, s, s.isStory()); err != nil {
 			return err
 		}
-		return do(model)
+		return do()
 	})
 }
 
@@ -149,19 +148,19 @@ func (d *Daemon) withBytes(ctx context.Context, s *session, do func() error) err
 // raced reports whether another process changed the session since it was read: it has to be read again.
 func raced(err error) bool { return errors.Is(err, archive.ErrTip) || errors.Is(err, archive.ErrStale) }
 
-func (d *Daemon) compact(ctx context.Context, s *session, model *compactor.Compactor, write bool) (Compacted, error) {
-	once := func(model *compactor.Compactor) (Compacted, error) {
+func (d *Daemon) compact(ctx context.Context, s *session, write bool) (Compacted, error) {
+	once := func() (Compacted, error) {
 		if write {
-			return d.publish(ctx, s, model)
+			return d.publish(ctx, s)
 		}
-		made, _, err := d.makeCompanion(ctx, s, model)
+		made, _, err := d.makeCompanion(ctx, s)
 		if err != nil {
 			return Compacted{}, err
 		}
 		return made, d.store(ctx, s, made.Pointers, s.state, nil)
 	}
-	made, err := once(model)
-	for end := time.Now().Add(passTime); err == nil && d.Summarize != nil && len(made.Wanted) > 0 && time.Now().Before(end); made, err = once(nil) {
+	made, err := once()
+	for end := time.Now().Add(passTime); err == nil && d.Summarize != nil && len(made.Wanted) > 0 && time.Now().Before(end); made, err = once() {
 		a := d.ask(ctx, s, made.Wanted)
 		if ctx.Err() != nil {
 			return made, ctx.Err()
@@ -183,7 +182,7 @@ func (d *Daemon) Update(ctx context.Context, key transcript.Key) error {
 	if err != nil {
 		return err
 	}
-	return d.withRecords(ctx, s, func(*compactor.Compactor) error { return d.store(ctx, s, nil, s.state, nil) })
+	return d.withRecords(ctx, s, func() error { return d.store(ctx, s, nil, s.state, nil) })
 }
 
 // Publish archives what is new in a session's transcript and indexes IDs that are used outside the session's companion. Their

@@ -287,16 +287,15 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 
 // derive makes what depends on the archived bytes: the state that lists show, and the companion if it is due.
 func (d *Daemon) derive(ctx context.Context, s *session) error {
-	var model *compactor.Compactor
 	var err error
 	if s.stale {
 		err = d.reload(ctx, s)
 	}
 	if err == nil {
-		model, err = d.readArchived(ctx, s, s.dueNow(d) && s.isStory())
+		_, err = d.readArchived(ctx, s, s.dueNow(d) && s.isStory())
 	}
 	if err == nil && s.dueNow(d) {
-		_, err = d.publish(ctx, s, model)
+		_, err = d.publish(ctx, s)
 	}
 	if s.state.Gone && errors.As(err, new(*archive.DamageError)) { // nothing more can be read
 		s.state.Covers, err = s.state.At, nil
@@ -359,7 +358,7 @@ func (d *Daemon) choose(ctx context.Context) {
 	}
 	deferred := later.sessions
 	failed := d.commit(ctx, &later)
-	for s := range deferred {
+	for _, s := range deferred {
 		d.done(ctx, s, failed[s])
 	}
 }

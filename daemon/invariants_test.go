@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/compactor"
 	"ccd/compactor/sidecar"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
@@ -59,7 +58,7 @@ func TestArchiveBeforeCompanion(t *testing.T) {
 	h.write(h.path(1), turns(0, 12))
 	d := h.daemon()
 	s := syncTo(t, d, h.path(1), "before publication")
-	made, _, err := d.makeCompanion(context.Background(), s, nil)
+	made, _, err := d.makeCompanion(context.Background(), s)
 	testkit.Must(t, err)
 	ids := mark.IDs(string(made.Text))
 	if len(ids) == 0 || len(ids) != len(made.Pointers) {
@@ -89,7 +88,7 @@ func syncTo(t *testing.T, d *Daemon, path, what string) *session {
 	if s == nil {
 		t.Fatalf("%s: no session", what)
 	}
-	if err := d.withRecords(context.Background(), s, func(*compactor.Compactor) error { return nil }); err != nil {
+	if err := d.withRecords(context.Background(), s, func() error { return nil }); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
 	return s

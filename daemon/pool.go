@@ -58,7 +58,7 @@ type job struct {
 	step     step
 	sessions []*session // the daemon's
 	copies   []*session
-	errs     []error
+	errs     map[*session]error // by copy
 	answers  answers
 }
 
@@ -164,18 +164,17 @@ func (d *Daemon) startJobs(ctx context.Context) {
 }
 
 func (d *Daemon) run(ctx context.Context, j *job) {
-	j.errs = make([]error, len(j.copies))
+	j.errs = map[*session]error{}
 	var b batch
 	save := func() {
 		for s, err := range d.commit(ctx, &b) {
-			i := slices.Index(j.copies, s)
-			j.errs[i] = errors.Join(j.errs[i], err)
+			j.errs[s] = errors.Join(j.errs[s], err)
 		}
 	}
-	for i, s := range j.copies {
+	for _, s := range j.copies {
 		if j.step == archiving {
-			j.errs[i] = d.archiveNew(ctx, s, &b)
-		} else if j.errs[i] = d.derive(ctx, s); j.errs[i] == nil || errors.Is(j.errs[i], ErrNotPlaced) {
+			j.errs[s] = d.archiveNew(ctx, s, &b)
+		} else if j.errs[s] = d.derive(ctx, s); j.errs[s] == nil || errors.Is(j.errs[s], ErrNotPlaced) {
 			b.note(s)
 		}
 		if len(b.sessions) >= maxStates || b.bytes >= maxBytes {
@@ -228,7 +227,7 @@ func (d *Daemon) take(ctx context.Context, j *job) {
 		changed, newer := j.copies[i], s.newer
 		changed.busy, changed.newer = false, nil
 		*s = *changed
-		err := j.errs[i]
+		err := j.errs[changed]
 		if err == nil && j.step == archiving {
 			d.afterArchiving(ctx, s)
 		} else {

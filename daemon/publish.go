@@ -21,10 +21,9 @@ import (
 var ErrNotPlaced = errors.New("companion not written")
 
 // publish makes the session's companion and puts it in place. The IDs are indexed and synced to disk first, then the
-// file is renamed. If another process changed the session meanwhile, publish fails and the caller syncs again. model is of
-// the archived records, or nil.
-func (d *Daemon) publish(ctx context.Context, s *session, model *compactor.Compactor) (Compacted, error) {
-	made, next, err := d.makeCompanion(ctx, s, model)
+// file is renamed. If another process changed the session meanwhile, publish fails and the caller syncs again.
+func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
+	made, next, err := d.makeCompanion(ctx, s)
 	if err != nil {
 		return Compacted{}, err
 	}
@@ -53,17 +52,18 @@ func (d *Daemon) publish(ctx context.Context, s *session, model *compactor.Compa
 }
 
 // makeCompanion makes the companion's text from all records, and the state that is stored with it. It writes nothing.
-func (d *Daemon) makeCompanion(ctx context.Context, s *session, model *compactor.Compactor) (made Compacted, next State, err error) {
+func (d *Daemon) makeCompanion(ctx context.Context, s *session) (made Compacted, next State, err error) {
 	begun := time.Now()
-	next = s.state
 	a, err := d.Archive.Last(ctx, s.Key)
 	if err != nil {
 		return made, next, err
 	}
 	r := d.Archive.Reader(s.Key, s.cursor.Generation)
-	if model, err = d.story(ctx, s, model); err != nil {
+	model, err := d.story(ctx, s)
+	if err != nil {
 		return made, next, err
 	}
+	next = s.state
 	text := func(span transcript.Span) ([]byte, error) {
 		d.heartbeat()
 		return r.Span(ctx, span)
@@ -106,12 +106,9 @@ func (d *Daemon) compacted(ctx context.Context, s *session, model *compactor.Com
 func (s *session) isStory() bool { return s.cursor.Generation < 2 || s.Unlined() }
 
 // story returns the model of what a companion tells: of all records, and of those of earlier generations that the current one
-// lacks. read is of the archived records, or nil.
-func (d *Daemon) story(ctx context.Context, s *session, read *compactor.Compactor) (*compactor.Compactor, error) {
+// lacks.
+func (d *Daemon) story(ctx context.Context, s *session) (*compactor.Compactor, error) {
 	if s.isStory() {
-		if read != nil {
-			return read, nil
-		}
 		return d.readArchived(ctx, s, true)
 	}
 	d.pool.long.Lock() // how long its lines are shows only when they are read

@@ -85,9 +85,10 @@ func (d *Daemon) startAsking(ctx context.Context) {
 	}
 	d.asking = true
 	copied := *s
+	copied.read = nil // a job may go on with it meanwhile
 	go func() {
 		j := &job{step: asking, sessions: []*session{s}}
-		if made, _, err := d.makeCompanion(ctx, &copied, nil); err == nil { // otherwise the next sync reports it
+		if made, _, err := d.makeCompanion(ctx, &copied); err == nil { // otherwise the next sync reports it
 			j.answers = d.ask(ctx, &copied, made.Wanted)
 		}
 		d.pool.ended <- j
