@@ -85,7 +85,6 @@ type rewriter struct {
 	tombs   *tombs    // as they were
 	kept    []Session // of the old file
 	removed map[transcript.Key]bool
-	reset   map[transcript.Key]bool // Touched and States
 	holes   map[generationOf]filled
 	missing []*DamageError // stretches that were lost in an earlier repair
 }
@@ -114,16 +113,16 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 	if w.tombs, err = w.a.tombs(); err != nil {
 		return err
 	}
-	for _, step := range []func() error{
-		func() error { return w.intact(ctx, old, progress.part(0, 200)) },
-		func() error { return w.list(ctx, old) },
-		func() error { return w.search(ctx, old, progress.part(200, 400)) },
-	} {
-		if err := step(); err != nil {
-			return err
-		}
+	if err = w.intact(ctx, old, progress.part(0, 200)); err == nil {
+		err = w.list(ctx, old)
 	}
-	if w.forget && len(w.reset)+len(w.Sessions) == 0 {
+	if err == nil {
+		err = w.search(ctx, old, progress.part(200, 400))
+	}
+	if err != nil {
+		return err
+	}
+	if w.forget && len(w.Touched)+len(w.States)+len(w.Sessions) == 0 {
 		return ErrNotFound
 	}
 	if w.forget { // from now on nothing of it is stored again, even if the process dies
@@ -256,7 +255,7 @@ func (s Session) size() (n int64) {
 
 // search finds the forgotten texts.
 func (w *rewriter) search(ctx context.Context, old *Archive, progress Progress) error {
-	w.holes, w.reset = map[generationOf]filled{}, map[transcript.Key]bool{}
+	w.holes = map[generationOf]filled{}
 	var done, total int64
 	for _, s := range w.kept {
 		total += s.size()
@@ -276,10 +275,7 @@ func (w *rewriter) search(ctx context.Context, old *Archive, progress Progress) 
 		if touched {
 			w.Touched = append(w.Touched, s.Key)
 		} else if w.removal.InState(s.State) {
-			touched, w.States, w.Places = true, append(w.States, s.Key), w.Places+1
-		}
-		if touched {
-			w.reset[s.Key] = true
+			w.States, w.Places = append(w.States, s.Key), w.Places+1
 		}
 		done += s.size()
 		progress(done, total)
@@ -390,7 +386,7 @@ func (w *rewriter) copy(ctx context.Context, old, into *Archive, progress Progre
 		into.places = &tombs{places: w.tombs.places} // what was kept of a session is kept
 	}
 	im := importer{a: into, from: old, forget: w.forget, drops: w.touch, state: func(s Session) []byte {
-		if !w.reset[s.Key] {
+		if !slices.Contains(w.Touched, s.Key) && !slices.Contains(w.States, s.Key) {
 			return s.State
 		}
 		if w.removal.Reset == nil {

@@ -69,7 +69,7 @@ func (a *Archive) Save(ctx context.Context, additions []Addition, changes []Chan
 				stale = append(stale, c.Session.Key)
 				continue
 			}
-			if err := a.putChange(tx, c); err != nil {
+			if err := a.keep(tx, c); err != nil {
 				return err
 			}
 		}
@@ -78,27 +78,24 @@ func (a *Archive) Save(ctx context.Context, additions []Addition, changes []Chan
 	return stale, err
 }
 
-func (a *Archive) putChange(tx *bolt.Tx, c Change) error {
-	if err := a.keep(tx, c.Session); err != nil || len(c.New) == 0 {
-		return err
-	}
-	return putState(tx, c.Session.Key, c.New)
-}
-
-// keep adds a session if it is new, and updates what its record says of its file.
-func (a *Archive) keep(tx *bolt.Tx, s transcript.Session) error {
-	was, known, err := getSession(tx, s.Key)
+// keep adds a session if it is new, updates what its record says of its file, and stores its state.
+func (a *Archive) keep(tx *bolt.Tx, c Change) error {
+	k := c.Session.Key
+	was, known, err := getSession(tx, k)
 	if err != nil {
-		return a.damageIn(s.Key, transcript.Cursor{}, err)
+		return a.damageIn(k, transcript.Cursor{}, err)
 	}
-	r := sessionRecord{s, was.Num, was.Generation}
+	r := sessionRecord{c.Session, was.Num, was.Generation}
 	if !known {
 		if r.Num, err = newNum(tx); err != nil {
 			return err
 		}
 	}
-	if r == was {
-		return nil
+	if r != was {
+		err = putSession(tx, r)
 	}
-	return putSession(tx, r)
+	if err != nil || len(c.New) == 0 {
+		return err
+	}
+	return putState(tx, k, c.New)
 }

@@ -25,7 +25,7 @@ func (a *Archive) Verify(ctx context.Context, progress Progress) (Report, error)
 	for {
 		v := verifier{a: a, progress: progress, blocks: map[uint64]bool{}}
 		before := a.fileNow(ctx)
-		for _, step := range []func(context.Context) error{v.id, v.list, v.generations, v.frames, v.pointers, v.summaries} {
+		for _, step := range []func(context.Context) error{v.id, v.list, v.generations, v.pointers, v.summaries} {
 			if err := step(ctx); err != nil {
 				return v.Report, fmt.Errorf("verify archive: %w", err)
 			}
@@ -64,20 +64,13 @@ func (v *verifier) addDamage(err error) error {
 	return err
 }
 
-func (v *verifier) report(n int) {
-	v.Bytes += int64(n)
-	if v.progress != nil {
-		v.progress(v.Bytes, max(v.total, v.Bytes))
-	}
-}
-
 // id reads the archive's ID.
 func (v *verifier) id(ctx context.Context) error {
 	_, err := v.a.ID(ctx)
 	return v.addDamage(err)
 }
 
-// list reads the records of all sessions.
+// list reads the records of all sessions, and the index of frames.
 func (v *verifier) list(ctx context.Context) error {
 	all, lacking, err := v.a.Acknowledged(ctx)
 	if err == nil {
@@ -96,7 +89,7 @@ func (v *verifier) list(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return v.addDamage(v.a.checkKeys(ctx, kindHash))
 }
 
 func (v *verifier) generations(ctx context.Context) error {
@@ -133,7 +126,9 @@ func (v *verifier) generation(ctx context.Context, r *Reader, n int) error {
 			v.Blocks++
 		}
 		sum.Write(p.data)
-		v.report(len(p.data))
+		if v.Bytes += int64(len(p.data)); v.progress != nil {
+			v.progress(v.Bytes, max(v.total, v.Bytes))
+		}
 	}
 	if sound {
 		if err := g.matches(sum); err != nil {
@@ -141,11 +136,6 @@ func (v *verifier) generation(ctx context.Context, r *Reader, n int) error {
 		}
 	}
 	return nil
-}
-
-// frames checks the index of frames.
-func (v *verifier) frames(ctx context.Context) error {
-	return v.addDamage(v.a.checkKeys(ctx, kindHash))
 }
 
 // pointers checks the originals, those of a generation in the order of their places, so that each block is read once.
