@@ -38,7 +38,7 @@ const maxUnreadable = 100
 
 func (l *loop) publish() {
 	h := &Health{
-		Linked: l.tree.linked, Unreadable: map[string]string{}, Overflows: l.overflows, LastScan: l.scanned, Waiting: len(l.queue.live) + l.queue.idle(),
+		Linked: l.tree.linked, Unreadable: map[string]string{}, Overflows: l.overflows, LastScan: l.scanned, Waiting: len(l.queue.live) + len(l.queue.cold),
 	}
 	for i, r := range l.tree.roots {
 		h.Roots = append(h.Roots, RootHealth{Root: l.o.Roots[i], Present: r.present(), Polled: r.polled != "", Why: cmp.Or(r.missing, r.polled)})

@@ -39,7 +39,7 @@ func newLoop(w *Watcher) *loop {
 		queue:  queue{settle: o.Settle, maxWait: o.MaxWait, refresh: o.RefreshIdle, live: map[string]*live{}},
 		scanAt: time.Now(),
 	}
-	l.tree.onDir, l.tree.onFile, l.tree.onGone = l.watch, l.enqueueFound, l.enqueueGone
+	l.tree.onDir, l.tree.onFile = l.watch, l.enqueueFound
 	return l
 }
 
@@ -219,12 +219,4 @@ func (l *loop) enqueueFound(d *dir, name string, info fs.FileInfo, unknown bool)
 		at = now
 	}
 	l.queue.changed(place{filepath.Join(d.path, name), d.root}, at, at)
-}
-
-func (l *loop) enqueueGone(root int, path string) {
-	if f := l.queue.live[path]; f != nil {
-		f.offered = true // offer it as gone when it is due
-		return
-	}
-	l.queue.gone = append(l.queue.gone, place{path, root})
 }

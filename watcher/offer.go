@@ -16,13 +16,10 @@ func (l *loop) next(ctx context.Context) (o Offer, ok bool) {
 			o, ok = l.offerLive(ctx, f, now)
 		} else if f, took := l.queue.popCold(); took {
 			o, ok = l.offerCold(f, now)
-		} else if len(l.queue.gone) > 0 {
-			o, ok = l.offerGone(l.queue.gone[0])
-			l.queue.gone = l.queue.gone[1:]
 		} else {
 			return o, false
 		}
-		o.More = l.queue.idle() > 0 || l.queue.due(now) != nil
+		o.More = len(l.queue.cold) > 0 || l.queue.due(now) != nil
 	}
 	return o, ok
 }
@@ -67,15 +64,6 @@ func (l *loop) offerIrregular(ctx context.Context, f *live, info fs.FileInfo, er
 		l.scanTree(ctx, f.root, f.path, true)
 	}
 	return Offer{}, false // the next scan counts it
-}
-
-func (l *loop) offerGone(p place) (Offer, bool) {
-	if _, err := os.Lstat(p.path); err == nil || !NotExist(err) {
-		return Offer{}, false // it exists again, or the state is unknown
-	}
-	o := l.offer(p, 0)
-	o.Gone = true
-	return o, true
 }
 
 func (l *loop) offerCold(f foundFile, now time.Time) (Offer, bool) {

@@ -7,15 +7,13 @@ import (
 	"time"
 )
 
-// queue contains what waits to be offered, in this order: live files by due time, the files found by a scan (newest first),
-// files that are gone.
+// queue contains what waits to be offered, in this order: live files by due time, the files found by a scan (newest first).
 type queue struct {
 	settle, maxWait, refresh time.Duration
 
 	live  map[string]*live
 	ready []*live   // those that were due when they were last looked at, in order
 	next  time.Time // none of the others is due before
-	gone  []place
 	cold  []foundFile // newest last
 }
 
@@ -136,5 +134,3 @@ func (q *queue) popCold() (f foundFile, ok bool) {
 	}
 	return f, true
 }
-
-func (q *queue) idle() int { return len(q.gone) + len(q.cold) }

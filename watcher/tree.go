@@ -28,11 +28,10 @@ type tree struct {
 	linked     int               // in the last scan
 	pass       uint32
 
-	// onFile is called for each new or changed file, onDir for each directory before it is listed, onGone for each
-	// known file that is gone, onSkip each time that something is skipped.
+	// onFile is called for each new or changed file, onDir for each directory before it is listed, onSkip each time that
+	// something is skipped.
 	onFile func(d *dir, name string, info fs.FileInfo, unknown bool)
 	onDir  func(d *dir)
-	onGone func(root int, path string)
 	onSkip func(err error)
 }
 
@@ -69,7 +68,7 @@ func newFile(name string, info fs.FileInfo) file {
 func newTree(o *Options) *tree {
 	return &tree{
 		o: o, roots: make([]root, len(o.Roots)), dirs: map[string]*dir{}, unreadable: map[string]string{},
-		onDir: func(*dir) {}, onGone: func(int, string) {}, onSkip: func(error) {},
+		onDir: func(*dir) {}, onSkip: func(error) {},
 	}
 }
 
@@ -324,16 +323,10 @@ func (t *tree) leadsOut(of int, path string) bool {
 	return !slices.ContainsFunc(t.roots, func(r root) bool { return r.real != "" && within(real, r.real) })
 }
 
-// setFiles makes the files of the scan the known ones, and reports those that are gone.
+// setFiles makes the files of the scan the known ones.
 func (t *tree) setFiles(d *dir) {
 	slices.SortFunc(d.next, func(a, b file) int { return strings.Compare(a.name, b.name) })
-	old := d.files
 	d.files, d.next = d.next, nil
-	for _, f := range old {
-		if d.find(f.name) == nil {
-			t.onGone(d.root, filepath.Join(d.path, f.name))
-		}
-	}
 }
 
 // keepUnreadable keeps the known files below path: they may still exist, although the directory cannot be read.
@@ -371,13 +364,9 @@ func (t *tree) addUnreadable(path string, err error) {
 // sweep removes the root's directories at and below top that the scan did not see.
 func (t *tree) sweep(root int, top string) {
 	for p, d := range t.dirs {
-		if d.pass == t.pass || d.root != root || !within(p, top) {
-			continue
+		if d.pass != t.pass && d.root == root && within(p, top) {
+			delete(t.dirs, p)
 		}
-		for _, f := range d.files {
-			t.onGone(d.root, filepath.Join(p, f.name))
-		}
-		delete(t.dirs, p)
 	}
 }
 

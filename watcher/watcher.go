@@ -1,7 +1,8 @@
 // Package watcher finds transcripts, notices when one of them has settled, and reads what is new in it.
 //
 // Its invariant: the periodic scan finds every change, file events only shorten the wait. Even if events are lost, late or
-// never sent, every change of a file is offered by the next scan. The package opens files for reading only, follows no
+// never sent, every change of a file is offered by the next scan. Of a file that is gone only events tell: who knows which files there
+// were looks after each scan. The package opens files for reading only, follows no
 // symlink below a root, and reads only regular files. It does not know what a line means, nor what the caller does with
 // an offer.
 package watcher
