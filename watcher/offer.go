@@ -55,11 +55,10 @@ func (l *loop) offerLive(ctx context.Context, f *live, now time.Time) (Offer, bo
 func (l *loop) offerIrregular(ctx context.Context, f *live, info fs.FileInfo, err error) (Offer, bool) {
 	switch {
 	case err != nil && NotExist(err):
-		// If it was never offered or scanned, it was created and deleted between scans: nothing to offer.
-		known := l.tree.drop(f.path) || f.offered
+		l.tree.drop(f.path)
 		o := l.offer(f.place, 0)
 		o.Gone = true
-		return o, known
+		return o, true
 	case err == nil && info.IsDir():
 		l.scanTree(ctx, f.root, f.path, true)
 	}

@@ -12,8 +12,8 @@ type queue struct {
 	settle, maxWait, refresh time.Duration
 
 	live  map[string]*live
-	ready []*live   // those that were due when they were last looked at, in order
-	next  time.Time // none of the others is due before
+	ready []*live     // those that were due when they were last looked at, in order
+	next  time.Time   // none of the others is due before
 	cold  []foundFile // newest last
 }
 
@@ -37,7 +37,6 @@ type live struct {
 	first    time.Time // the first change since the last offer
 	last     time.Time // the last change
 	unsynced bool      // it changed since the last offer
-	offered  bool      // it was offered since it became live
 	stamp    uint64    // at the last check, 0 before
 	due      time.Time
 }
@@ -79,7 +78,7 @@ func (q *queue) schedule(f *live) {
 
 // markOffered reschedules f after an offer, and removes it if it has been quiet for refresh_idle.
 func (q *queue) markOffered(f *live, now time.Time) {
-	f.unsynced, f.offered = false, true
+	f.unsynced = false
 	if now.Sub(f.last) >= q.refresh {
 		delete(q.live, f.path)
 		return

@@ -121,17 +121,11 @@ func (d *dir) put(f file) {
 	d.files[i].stamp, d.files[i].mtime = f.stamp, f.mtime
 }
 
-// drop removes a file and reports whether it was known.
-func (t *tree) drop(path string) bool {
-	d := t.dirs[filepath.Dir(path)]
-	if d == nil {
-		return false
+// drop removes a file, if it is known.
+func (t *tree) drop(path string) {
+	if d := t.dirs[filepath.Dir(path)]; d != nil {
+		d.files = slices.DeleteFunc(d.files, func(f file) bool { return f.name == filepath.Base(path) })
 	}
-	i, ok := d.search(filepath.Base(path))
-	if ok {
-		d.files = slices.Delete(d.files, i, i+1)
-	}
-	return ok
 }
 
 func (t *tree) rootOf(path string) (int, bool) {
