@@ -87,7 +87,6 @@ type Daemon struct {
 	health      health
 	catchUp     *catchUp  // nil, which counts nothing, if the daemon is not catching up
 	lastGrowth  time.Time // when a live session last had new bytes
-	cleanedUp   bool      // cleanUp was called
 	optionsHash string    // hash of Options.Compaction
 	asking      bool      // the summarizer is asked
 	askAgain    time.Time // not before
@@ -166,7 +165,7 @@ func (d *Daemon) add(a archive.Session) {
 
 // Run watches until ctx ends or Options.Scanned fails, and returns that error. It waits for the archive's lock without a time limit.
 func (d *Daemon) Run(ctx context.Context) error {
-	d.start()
+	d.start(ctx)
 	outer := ctx
 	ctx, end := context.WithCancelCause(ctx)
 	defer d.abandon()
@@ -432,7 +431,6 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 
 // atScan does after each scan, and in a pass, what no file event tells of.
 func (d *Daemon) atScan(ctx context.Context, now time.Time) {
-	d.cleanUp(ctx)
 	d.expire(ctx, now)
 	d.recheck(ctx, now)
 	d.healIfDamaged(ctx)

@@ -93,12 +93,8 @@ func (d *Daemon) expireOne(ctx context.Context, s *session, now time.Time) error
 	return d.store(ctx, s, nil, next, nil)
 }
 
-// cleanUp removes, once after the start, what a crash left beside companions.
+// cleanUp removes what a crash left beside companions.
 func (d *Daemon) cleanUp(ctx context.Context) {
-	if d.cleanedUp {
-		return
-	}
-	d.cleanedUp = true
 	cleaned := map[string]bool{}
 	for _, s := range d.sessions {
 		dir := filepath.Dir(d.companion(s))

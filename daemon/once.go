@@ -32,7 +32,7 @@ type Report struct {
 // fails with *archive.LockedError if another process keeps the archive locked.
 func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Report, error) {
 	start := time.Now()
-	d.start()
+	d.start(ctx)
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	ctx = archive.WaitForLock(ctx, func(locked *archive.LockedError) {

@@ -17,7 +17,7 @@ func TestManyFailuresAreNoFlood(t *testing.T) {
 	var log bytes.Buffer
 	h.o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	d := h.daemon()
-	d.start()
+	d.start(t.Context())
 	offer := func(n int) watcher.Offer {
 		return watcher.Offer{Path: fmt.Sprintf("/transcripts/%d.jsonl", n), More: true}
 	}
