@@ -113,17 +113,8 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 	if w.tombs, err = w.a.tombs(); err != nil {
 		return err
 	}
-	if err = w.intact(ctx, old, progress.part(0, 200)); err == nil {
-		err = w.list(ctx, old)
-	}
-	if err == nil {
-		err = w.search(ctx, old, progress.part(200, 400))
-	}
-	if err != nil {
+	if err := w.look(ctx, old, progress); err != nil {
 		return err
-	}
-	if w.forget && len(w.Touched)+len(w.States)+len(w.Sessions) == 0 {
-		return ErrNotFound
 	}
 	if w.forget { // from now on nothing of it is stored again, even if the process dies
 		w.tombs = w.tombs.with(w.bury())
@@ -150,6 +141,21 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 		return nil
 	}
 	return w.eraseOld(s.lock.data)
+}
+
+// look verifies the old file, and finds what is to be removed.
+func (w *rewriter) look(ctx context.Context, old *Archive, progress Progress) error {
+	err := w.intact(ctx, old, progress.part(0, 200))
+	if err == nil {
+		err = w.list(ctx, old)
+	}
+	if err == nil {
+		err = w.search(ctx, old, progress.part(200, 400))
+	}
+	if err == nil && w.forget && len(w.Touched)+len(w.States)+len(w.Sessions) == 0 {
+		err = ErrNotFound
+	}
+	return err
 }
 
 // eraseOld erases the old file, and removes the damaged ones that were set aside: nobody can tell what is in them.
