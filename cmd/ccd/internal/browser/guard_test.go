@@ -50,7 +50,6 @@ func (s *site) port() string { return s.base[strings.LastIndex(s.base, ":")+1:] 
 
 // TestStranger: a browser without the cookie sees how to get access, and no session.
 func TestStranger(t *testing.T) {
-	needBrowser(t)
 	s := serve(t, story(t))
 	guest, stranger := newTab(t), newTab(t)
 	page := sessionURL(ledgerID) + "?at=1"
@@ -75,7 +74,6 @@ func TestStranger(t *testing.T) {
 
 // TestRebinding: a name that a hostile name server resolves to this machine reaches no session.
 func TestRebinding(t *testing.T) {
-	needBrowser(t)
 	s, other := serve(t, story(t)), control(t, "", "<p>"+private)
 	p := newTab(t)
 	p.open("http://" + foreign + ":" + other.port + "/")
@@ -129,9 +127,7 @@ const attack = `(async () => {
 
 // TestOtherSites: a page of another origin reads nothing of a session, also in a browser that has the cookie.
 func TestOtherSites(t *testing.T) {
-	needBrowser(t)
-	s := serve(t, story(t))
-	p := newTab(t)
+	s, p := serve(t, story(t)), newTab(t)
 	page := sessionURL(ledgerID) + "?at=1"
 	p.enter(s, page)
 	other, victim := control(t, "", "<!DOCTYPE html><title>other</title><body>"), control(t, "", "<p>"+private)
@@ -159,10 +155,7 @@ func TestOtherSites(t *testing.T) {
 
 // TestFrames: no page is shown in a frame, not even in one of its own origin.
 func TestFrames(t *testing.T) {
-	needBrowser(t)
-	s := serve(t, story(t))
-	p := newTab(t)
-	p.enter(s, "/?agent=claude-code")
+	s, p := opened(t, story(t), "/?agent=claude-code")
 	victim := control(t, "", "<p>"+private)
 	framing := func(address string) (text string) {
 		other := control(t, "", `<!DOCTYPE html><title>other</title><iframe id="f" src="`+address+`"></iframe>`)

@@ -63,7 +63,6 @@ const poke = `(() => { for (const e of document.querySelectorAll('details')) e.o
 
 // TestHostileSession opens every page of a session that attacks, and pages that list it.
 func TestHostileSession(t *testing.T) {
-	needBrowser(t)
 	home, now := t.TempDir(), time.Now()
 	put(t, home, hostileID, hostile(now).Bytes())
 	once(t, home)
@@ -124,7 +123,6 @@ func TestHostileSession(t *testing.T) {
 
 // TestHostileSessionCanFail: the same texts run in a page that takes them for markup.
 func TestHostileSessionCanFail(t *testing.T) {
-	needBrowser(t)
 	ran := 0
 	for _, text := range []string{attacks[0], attacks[2], attacks[5], attacks[7], attacks[11], attacks[19]} {
 		other := control(t, "", "<!DOCTYPE html><title>x</title><body>"+text)

@@ -29,7 +29,6 @@ const asAtHome = `(() => { const all = document.createTreeWalker(document.body, 
 // TestPictures writes the pictures of docs/LOOK.md into $CCD_PICTURES, and checks in any case that they can be taken and are
 // small.
 func TestPictures(t *testing.T) {
-	needBrowser(t)
 	s := serve(t, story(t))
 	starts(t, s.home, "run")
 	p := newTab(t)

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -195,8 +194,7 @@ func ledger(t testing.TB) []byte {
 	t.Helper()
 	var all []byte
 	for _, name := range []string{"ledger.jsonl", "compaction.jsonl"} {
-		text := testkit.Read(t, filepath.Join("..", "..", "story", name))
-		all = append(all, text...)
+		all = append(all, testkit.Read(t, filepath.Join("..", "..", "story", name))...)
 	}
 	return all
 }
@@ -205,17 +203,8 @@ func ledger(t testing.TB) []byte {
 func put(t testing.TB, home, id string, text []byte) (path string) {
 	t.Helper()
 	path = filepath.Join(home, ".claude", "projects", "-home-me", id+".jsonl")
-	write(t, path, text)
+	testkit.Put(t, path, string(text))
 	return path
-}
-
-func write(t testing.TB, path string, text []byte) {
-	t.Helper()
-	err := os.MkdirAll(filepath.Dir(path), 0o700)
-	if err == nil {
-		err = os.WriteFile(path, text, 0o600)
-	}
-	testkit.Must(t, err)
 }
 
 // others are sessions that fill the list: what was asked, where, how long ago, and how many times the agent read a lot.
@@ -261,7 +250,7 @@ func story(t testing.TB) (home string) {
 		put(t, home, w.id, w.Bytes())
 	}
 	codex := testkit.Read(t, filepath.Join("..", "..", "..", "..", "internal", "agent", "registry", "testdata", "story", "codex.jsonl"))
-	write(t, filepath.Join(home, ".codex", "sessions", "2026", "09", "14", "rollout-2026-09-14T10-00-00-019a4c00-7b1e-7c20-9f00-5a0b6c7d8e01.jsonl"), codex)
+	testkit.Put(t, filepath.Join(home, ".codex", "sessions", "2026", "09", "14", "rollout-2026-09-14T10-00-00-019a4c00-7b1e-7c20-9f00-5a0b6c7d8e01.jsonl"), string(codex))
 	once(t, home)
 	return home
 }

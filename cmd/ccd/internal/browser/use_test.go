@@ -86,10 +86,7 @@ func (p *tab) tabThrough() (missed, unseen []string) {
 
 // TestKeyboard: Tab reaches everything that can be used, and shows where it is.
 func TestKeyboard(t *testing.T) {
-	needBrowser(t)
-	s := serve(t, story(t))
-	p := newTab(t)
-	p.enter(s, "/")
+	s, p := opened(t, story(t), "/")
 	ledger := sessionURL(ledgerID)
 	for _, path := range []string{"/", ledger + "?at=1", ledger + "/compactions/1", ledger + "/files", ledger + "/file?path=ledger/money.py", ledger + "/r/21"} {
 		p.open(s.base + path)
@@ -110,10 +107,7 @@ func TestKeyboard(t *testing.T) {
 
 // TestKeys: n and p go to the next and previous request, also across pages; / goes to the search.
 func TestKeys(t *testing.T) {
-	needBrowser(t)
-	s := serve(t, story(t))
-	p := newTab(t)
-	p.enter(s, sessionURL(ledgerID)+"?at=1")
+	s, p := opened(t, story(t), sessionURL(ledgerID)+"?at=1")
 	at := func(record string) {
 		t.Helper()
 		p.await("request #"+record+" has the focus", fmt.Sprintf("document.activeElement.dataset.record === %q", record))
@@ -149,10 +143,7 @@ func TestKeys(t *testing.T) {
 
 // TestChart: a click on the curve leads to the record there, or the next one that is shown.
 func TestChart(t *testing.T) {
-	needBrowser(t)
-	s := serve(t, story(t))
-	p := newTab(t)
-	p.enter(s, sessionURL(shopID)+"?at=1")
+	s, p := opened(t, story(t), sessionURL(shopID)+"?at=1")
 	records := eval[int](p, "+document.querySelector('#entries').dataset.records")
 	p.click("#chart svg") // its middle
 	p.await("the record in the middle", fmt.Sprintf("(() => { const to = document.querySelector('.entry:target'); return to && Math.abs(to.dataset.record - %d) <= 2 && to.getBoundingClientRect().top < innerHeight })()", records/2))
@@ -161,10 +152,7 @@ func TestChart(t *testing.T) {
 
 // TestCopy: a button copies the command that continues the session, or shows it where the browser does not copy.
 func TestCopy(t *testing.T) {
-	needBrowser(t)
-	s := serve(t, story(t))
-	p := newTab(t)
-	p.enter(s, sessionURL(shopID)+"?at=1")
+	s, p := opened(t, story(t), sessionURL(shopID)+"?at=1")
 	eval[bool](p, "Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => { if (window.copied) throw 'denied'; window.copied = text } } }), true")
 	const shown = "document.querySelector('#again').checkVisibility()"
 	p.click("[data-copy=again]")
@@ -176,7 +164,6 @@ func TestCopy(t *testing.T) {
 
 // TestExported: nothing of an exported file is hidden below its bar.
 func TestExported(t *testing.T) {
-	needBrowser(t)
 	home := story(t)
 	if out, err := command(t.Context(), home, "export", "-o", "session.html", ledgerID).CombinedOutput(); err != nil {
 		t.Fatalf("ccd export: %v\n%s", err, out)
@@ -193,9 +180,7 @@ func TestExported(t *testing.T) {
 
 // TestWithoutJavaScript: every page can be read, and the search and the filters work.
 func TestWithoutJavaScript(t *testing.T) {
-	needBrowser(t)
-	s := serve(t, story(t))
-	p := newTab(t)
+	s, p := serve(t, story(t)), newTab(t)
 	p.call(func(ctx context.Context) error {
 		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		return err
@@ -218,10 +203,7 @@ func TestWithoutJavaScript(t *testing.T) {
 
 // TestSearchAsYouType: the list follows what is typed, without Enter.
 func TestSearchAsYouType(t *testing.T) {
-	needBrowser(t)
-	s := serve(t, story(t))
-	p := newTab(t)
-	p.enter(s, "/")
+	s, p := opened(t, story(t), "/")
 	count := func() int { return eval[int](p, "document.querySelectorAll('.sessions > li:not(.group)').length") }
 	all := count()
 	if all < 4 {
@@ -251,10 +233,7 @@ func TestSearchAsYouType(t *testing.T) {
 
 // TestMarked: the record that a hit opens has the words marked.
 func TestMarked(t *testing.T) {
-	needBrowser(t)
-	s := serve(t, story(t))
-	p := newTab(t)
-	p.enter(s, "/?q=decimal+float")
+	s, p := opened(t, story(t), "/?q=decimal+float")
 	p.follow("a.where", "#21", "no float can hold 482.13")
 	p.await("the words are marked", "(() => { const all = [...CSS.highlights.get('found')]; return all.length > 1 && all.every(r => /^(decimal|float)$/i.test(r.toString()) && r.startContainer.parentElement.closest('.entry').dataset.record === '21') })()")
 	p.quiet("marked", s)
@@ -262,7 +241,6 @@ func TestMarked(t *testing.T) {
 
 // TestOpensAtItsEnd: a session opens at its last record, whether somebody works in it or not, and whatever was asked last.
 func TestOpensAtItsEnd(t *testing.T) {
-	needBrowser(t)
 	home := t.TempDir()
 	w := &transcript{id: shopID, cwd: "/home/me/shop", branch: "main", model: "claude-opus-4-6", at: time.Now().Add(-72 * time.Hour), step: time.Second, tokens: 20000}
 	w.asks("Count the till, week by week.")
@@ -279,9 +257,7 @@ func TestOpensAtItsEnd(t *testing.T) {
 
 // TestFilter: the filters can be opened on a telephone, are open where one is set, and are in sight elsewhere.
 func TestFilter(t *testing.T) {
-	needBrowser(t)
-	s := serve(t, story(t))
-	p := newTab(t)
+	s, p := serve(t, story(t)), newTab(t)
 	const seen = "document.querySelector('[name=agent]').checkVisibility()"
 	p.enter(s, "/")
 	p.await("the filters", seen+" && !document.querySelector('.more summary').checkVisibility()")
@@ -297,7 +273,6 @@ func TestFilter(t *testing.T) {
 
 // TestGrowth: a page that is open shows new records, without moving what is read.
 func TestGrowth(t *testing.T) {
-	needBrowser(t)
 	home, text := t.TempDir(), ledger(t)
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	file := put(t, home, ledgerID, bytes.Join(lines[:40], nil))
@@ -329,7 +304,6 @@ func TestGrowth(t *testing.T) {
 
 // TestEnded: pages that grow say that their server has ended.
 func TestEnded(t *testing.T) {
-	needBrowser(t)
 	s := serve(t, story(t))
 	list, one, other := newTab(t), newTab(t), serve(t, s.home)
 	list.enter(s, "/")
@@ -350,7 +324,6 @@ func TestEnded(t *testing.T) {
 
 // TestNow: what a person sees of a session in which the agent waits with a question.
 func TestNow(t *testing.T) {
-	needBrowser(t)
 	home := t.TempDir()
 	w := &transcript{id: shopID, cwd: "/home/me/shop", branch: "main", model: "claude-opus-4-6", at: time.Now(), step: time.Second, tokens: 20000}
 	w.asks("Count the till.")
@@ -430,10 +403,7 @@ func TestNow(t *testing.T) {
 
 // TestReveal: a secret is in no page until "Show raw" is clicked.
 func TestReveal(t *testing.T) {
-	needBrowser(t)
-	s := serve(t, story(t))
-	p := newTab(t)
-	p.enter(s, "/")
+	s, p := opened(t, story(t), "/")
 	at := sessionURL(secretID)
 	for _, path := range []string{"/?q=GITHUB_TOKEN", "/?q=" + secret, at, at + "?at=1", at + "/companion", at + "/part?after=1", at + "/r/3"} {
 		p.open(s.base + path)
@@ -455,9 +425,7 @@ func TestReveal(t *testing.T) {
 
 // TestQuestions finds the answers to a user's questions with links only, from the first page.
 func TestQuestions(t *testing.T) {
-	needBrowser(t)
-	s := serve(t, story(t))
-	p := newTab(t)
+	s, p := serve(t, story(t)), newTab(t)
 	home := func() { p.enter(s, "/") }
 	has := func(question string, answers ...string) {
 		t.Helper()

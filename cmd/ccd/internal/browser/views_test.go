@@ -60,7 +60,6 @@ const wide = `[...document.querySelectorAll('body *')].filter(e => { const r = e
 
 // TestViews opens every page in three widths, in light and dark.
 func TestViews(t *testing.T) {
-	needBrowser(t)
 	s, source := serve(t, story(t)), axeSource(t)
 	p := newTab(t)
 	p.enter(s, "/")
@@ -95,7 +94,6 @@ func TestViews(t *testing.T) {
 
 // TestViewsCanFail: a page that breaks each of these rules is noticed.
 func TestViewsCanFail(t *testing.T) {
-	needBrowser(t)
 	p := newTab(t)
 	other := control(t, "default-src 'none'", `<!DOCTYPE html><title>x</title><div style="width:2000px">wide</div><script>window.ran=1</script><script src="http://127.0.0.1:1/x.js"></script><button></button><p style="color:#ddd">faint`)
 	p.open(other.base + "/")
