@@ -673,6 +673,18 @@ func TestNewValues(t *testing.T) {
 	}
 }
 
+// TestImpossibleReportIsTold: a context that no model has is in the list and in the companion, and the agent is told of the one before it.
+func TestImpossibleReportIsTold(t *testing.T) {
+	w := newWorld(t)
+	const id = "00000001-0000-4000-8000-000000000001"
+	put(t, w.claudePath(id), claudeSession(150_000)+`{"type":"assistant","uuid":"a","timestamp":"2026-01-15T10:00:00Z","message":{"id":"m","role":"assistant","model":"claude-sonnet-4-5","content":[],"usage":{"input_tokens":3000000}}}`+"\n")
+	w.once()
+	w.shows("ls", w.ccd("ls", "--json"), `"reports": 1`, `"tokens": 3000000`)
+	w.shows("show", w.ccd("show", id), "outliers: {reports: 1, tokens: 3000000}")
+	_, told, _ := ccdIn(w.home, rowOf(object{"session_id": id, "transcript_path": w.claudePath(id), "prompt": "x"}), "hook", "UserPromptSubmit", "--agent", "claude-code")
+	w.shows("hook", told, "context pressure", "75%")
+}
+
 // TestOlderGenerations: a transcript that was set back, or overwritten with nothing, keeps its story in the order in which it
 // happened, and what is known of the session.
 func TestOlderGenerations(t *testing.T) {

@@ -26,7 +26,7 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 	shown := map[string]string{"mill\xff": `mill\xff`, "mill\xfe": `mill\xfe`, `mill\xff`: `mill\x5cxff`}
 	content := map[string]string{}
 	for name, as := range shown {
-		content[name] = strings.ReplaceAll(claudeSession("claude-sonnet-4-5", "150000", nil), "Mill the rye.", "This is "+strings.ReplaceAll(as, `\`, `\\`)+".")
+		content[name] = strings.ReplaceAll(claudeSession(150000), "Mill the rye.", "This is "+strings.ReplaceAll(as, `\`, `\\`)+".")
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Skip("NOTICE: this file system takes UTF-8 only:", err)
 		}
@@ -91,7 +91,7 @@ func TestLongestName(t *testing.T) {
 	home, dir := rooted(t)
 	names := []string{strings.Repeat("m", 249), strings.Repeat("m", 248) + "n", strings.Repeat("\u00e4", 124) + "o", strings.Repeat("p", 248)}
 	for _, name := range names {
-		put(t, filepath.Join(dir, name+".jsonl"), claudeSession("claude-sonnet-4-5", "150000", nil))
+		put(t, filepath.Join(dir, name+".jsonl"), claudeSession(150000))
 	}
 	found := map[string]bool{}
 	for range 2 {
@@ -120,7 +120,7 @@ func TestLongestName(t *testing.T) {
 // TestControlCharactersInANameAreReported: a file that is skipped for its name is never reported as archived.
 func TestControlCharactersInANameAreReported(t *testing.T) {
 	home, dir := rooted(t)
-	put(t, filepath.Join(dir, "good.jsonl"), claudeSession("claude-sonnet-4-5", "20000", nil))
+	put(t, filepath.Join(dir, "good.jsonl"), claudeSession(20000))
 	doctor := func() string {
 		_, out, _ := ccdIn(home, "", "doctor")
 		return out
@@ -128,8 +128,8 @@ func TestControlCharactersInANameAreReported(t *testing.T) {
 	if code, _, said := ccdIn(home, "", "run", "--once", "-q"); code != words.ExitDone || !strings.Contains(doctor(), "all transcripts are archived") {
 		t.Fatalf("control: exit %d, %s", code, said)
 	}
-	put(t, filepath.Join(dir, "bad\x1bname.jsonl"), claudeSession("claude-sonnet-4-5", "20000", nil))
-	put(t, filepath.Join(dir+"\n", "in.jsonl"), claudeSession("claude-sonnet-4-5", "20000", nil))
+	put(t, filepath.Join(dir, "bad\x1bname.jsonl"), claudeSession(20000))
+	put(t, filepath.Join(dir+"\n", "in.jsonl"), claudeSession(20000))
 	code, _, said := ccdIn(home, "", "run", "--once")
 	if code != words.ExitFailed || !strings.Contains(said, `x1bname.jsonl`) || !strings.Contains(said, `-src-mill\n`) {
 		t.Errorf("run --once: exit %d, %s", code, said)
@@ -151,7 +151,7 @@ func TestControlCharactersInANameAreReported(t *testing.T) {
 func TestHardLinksAreArchived(t *testing.T) {
 	home, dir := rooted(t)
 	const id = "11111111-2222-4333-8444-555555555555"
-	content := claudeSession("claude-sonnet-4-5", "150000", nil)
+	content := claudeSession(150000)
 	put(t, filepath.Join(home, "backup.jsonl"), content)
 	if err := os.Link(filepath.Join(home, "backup.jsonl"), filepath.Join(dir, id+".jsonl")); err != nil {
 		t.Skip("NOTICE: no hard links here:", err)
@@ -178,7 +178,7 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 	}
 	home, dir := rooted(t)
 	const ours, rootOwners, strangers = "11111111-2222-4333-8444-555555555555", "22222222-2222-4333-8444-555555555555", "33333333-2222-4333-8444-555555555555"
-	content := claudeSession("claude-sonnet-4-5", "150000", nil)
+	content := claudeSession(150000)
 	path := func(id string) string { return filepath.Join(dir, id+".jsonl") }
 	for _, id := range []string{ours, rootOwners, strangers} {
 		put(t, path(id), content)

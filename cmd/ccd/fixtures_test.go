@@ -82,3 +82,17 @@ func ledger(t *testing.T) string {
 	t.Helper()
 	return string(read(t, "story/ledger.jsonl")) + string(read(t, "story/compaction.jsonl"))
 }
+
+// claudeSession is a session of Claude Code with 20 replies of 2,000 characters, each with the same tokens in the context.
+func claudeSession(tokens int) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line(`{"type":"user","uuid":"u0","sessionId":"s","cwd":"/src/mill","timestamp":"2026-01-15T09:00:00Z","message":{"role":"user","content":"Mill the rye."}}`)
+	for n := range 20 {
+		for block := range 2 { // Claude Code repeats the usage in each block of a reply
+			line(`{"type":"assistant","uuid":"a%d-%d","sessionId":"s","timestamp":"2026-01-15T09:%02d:00Z","requestId":"r%d","message":{"id":"m%d","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":%q}],"usage":{"input_tokens":%d,"output_tokens":1}}}`,
+				n, block, n+1, n, n, strings.Repeat(fmt.Sprintf("sack %d ", n), 125), tokens)
+		}
+	}
+	return b.String()
+}

@@ -79,7 +79,7 @@ func TestForeignFileBelowARoot(t *testing.T) {
 	must(t, os.MkdirAll(dir, 0o700))
 	sessions := map[string]string{
 		"11111111-2222-4333-8444-555555555555": strings.Repeat(`{"type":"later_kind","sessionId":"s","message":{"role":"user","content":[{"type":"text","text":"`+strings.Repeat("sack ", 2000)+`"}]}}`+"\n", 40),
-		"22222222-2222-4333-8444-555555555555": claudeSession("claude-sonnet-4-5", "150000", nil), // the control
+		"22222222-2222-4333-8444-555555555555": claudeSession(150000), // the control
 	}
 	for id, content := range sessions {
 		put(t, filepath.Join(dir, id+".jsonl"), content)

@@ -242,7 +242,7 @@ func TestRunPrintsEachEvent(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".claude", "projects", "-src-mill", chosenA+".jsonl")
 	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	session := claudeSession("claude-sonnet-4-5", "150000", nil)
+	session := claudeSession(150000)
 	put(t, path, session)
 	long := time.Now().Add(-time.Hour)
 	must(t, os.Chtimes(path, long, long))
