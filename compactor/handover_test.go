@@ -303,27 +303,6 @@ func TestHandoverLines(t *testing.T) {
 	}
 }
 
-// TestHandoverOfCodex: the same lines from the records of another client.
-func TestHandoverOfCodex(t *testing.T) {
-	s := codex("dev")
-	s.codexSays("user", "input_text", task)
-	s.codexSays("assistant", "output_text", "First the parser.")
-	s.codexCalls("update_plan", object{"plan": []object{{"step": "skip the rows", "status": "completed"}, {"step": "count them", "status": "pending"}}}, "Plan updated")
-	s.codexCalls("apply_patch", "*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nM a.go\n")
-	s.codexRuns("go test ./importer", 1, "importer_test.go:41: error: got 3 rows, want 2\nFAIL\tapp/importer\t0.2s")
-	want(t, s.handover(t), "Task (#2", task, "branch `dev` (#1)", "Plan (#4), 1 of 2 steps open: count them", "Edited: a.go (#6)", "Your last words (#3): \"First the parser.\"",
-		"`go test ./importer`, exit 1: \"importer_test.go:41: error: got 3 rows, want 2\" (#9)", "!Failed")
-	s.codexCalls("shell", object{"command": []string{"bash", "-lc", "go test ./..."}}, `{"output":"ok  \tapp/importer\t3.6s\n","metadata":{"exit_code":0,"duration_seconds":1.5}}`)
-	s.codexRuns("git commit -am 'Skip rows'", 0, "[dev 1a2b3c4] Skip rows")
-	made := s.made(t)
-	want(t, section(made, "Handover"), "HEAD `1a2b3c4` \"Skip rows\" (#13)", "exit 0: \"ok app/importer 3.6s\" (#11)", "!Failed", "!Edited")
-	if !made.Header.Verified {
-		t.Error(made.Header.Reason)
-	}
-	s.codexSays("user", "input_text", "<turn_aborted>\nThe user interrupted the previous turn on purpose.\n</turn_aborted>")
-	want(t, s.handover(t), "Stopped (#14): the human interrupted")
-}
-
 // TestHandoverOfOthers: the main lines from the records of clients with other forms.
 func TestHandoverOfOthers(t *testing.T) {
 	const at = `"timestamp":"2026-05-01T10:00:01.000Z"`

@@ -173,44 +173,6 @@ func (s *story) gets(outcome string) {
 	s.user([]object{block})
 }
 
-// codex begins a transcript of Codex.
-func codex(branch string) *story {
-	s := &story{agent: "codex", now: time.Date(2026, 3, 4, 9, 0, 0, 0, time.UTC)}
-	s.entry("session_meta", object{"id": "s", "cwd": "/w/app", "cli_version": "0.124.0", "originator": "codex_cli_rs", "git": object{"branch": branch}})
-	return s
-}
-
-func (s *story) entry(kind string, payload object) int {
-	s.now = s.now.Add(7 * time.Second)
-	return s.line(object{"timestamp": s.now.Format(time.RFC3339), "type": kind, "payload": payload})
-}
-
-// codexSays adds a message.
-func (s *story) codexSays(role, kind, text string) int {
-	return s.entry("response_item", object{"type": "message", "role": role, "content": []object{{"type": kind, "text": text}}})
-}
-
-// codexCalls adds a call of a function, or of apply_patch, with its output.
-func (s *story) codexCalls(name string, arguments any, output string) int {
-	s.calls++
-	id, kind, field := fmt.Sprintf("c%d", s.calls), "function_call", "arguments"
-	text, custom := arguments.(string)
-	if custom {
-		kind, field = "custom_tool_call", "input"
-	} else {
-		b, _ := json.Marshal(arguments)
-		text = string(b)
-	}
-	n := s.entry("response_item", object{"type": kind, "name": name, "call_id": id, field: text})
-	s.entry("response_item", object{"type": kind + "_output", "call_id": id, "output": output})
-	return n
-}
-
-// codexRuns adds a command with its exit status and output.
-func (s *story) codexRuns(command string, exit int, output string) int {
-	return s.codexCalls("exec_command", object{"cmd": command}, fmt.Sprintf("Chunk ID: a1\nWall time: 0.1 seconds\nProcess exited with code %d\nOutput:\n%s", exit, output))
-}
-
 func (s *story) data() []byte { return []byte(strings.Join(s.lines, "\n") + "\n") }
 
 func (s *story) made(t testing.TB) *compactor.Compaction {

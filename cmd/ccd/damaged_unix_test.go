@@ -61,7 +61,8 @@ func newDamageable(t *testing.T) *damageable {
 var damageableHome = &fixture{make: func(t *testing.T, home string) {
 	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
 	put(t, transcriptPath(home, 1), string(rich("")))
-	put(t, transcriptPath(home, 2), string(bytes.Join(newStory().lines, nil)))
+	story, _ := newStory()
+	put(t, transcriptPath(home, 2), story.buf.String())
 	for n := range 40 {
 		put(t, transcriptPath(home, 10+n), strings.ReplaceAll(aLine, "parcels", fmt.Sprint("parcels of day ", n)))
 	}

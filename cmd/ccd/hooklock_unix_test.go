@@ -22,8 +22,8 @@ func TestHooksDoNotWaitForTheArchive(t *testing.T) {
 	env := []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state")}
 	const id = "c0ffee00-1a2b-4c3d-8e4f-5a6b7c8d9e0f"
 	path := filepath.Join(home, ".claude", "projects", "-home-you-ledger", id+".jsonl")
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, bytes.Join(newStory().lines, nil), 0o600))
+	story, _ := newStory()
+	put(t, path, story.buf.String())
 	ask := func(event, source, within string) string {
 		t.Helper()
 		in, err := json.Marshal(map[string]string{"session_id": id, "transcript_path": path, "source": source})

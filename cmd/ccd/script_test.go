@@ -84,7 +84,8 @@ func cmdFill(ts *testscript.TestScript, args []string) {
 
 // cmdStory appends the demo's session to a transcript: `story FILE [FROM TO]`, lines counted from 0.
 func cmdStory(ts *testscript.TestScript, args []string) {
-	lines := newStory().lines
+	story, _ := newStory()
+	lines := bytes.SplitAfter(story.buf.Bytes(), []byte("\n"))
 	if len(args) == 3 {
 		from, err := strconv.Atoi(args[1])
 		ts.Check(err)
@@ -104,7 +105,8 @@ func cmdStory(ts *testscript.TestScript, args []string) {
 // COMPANION OUT`.
 func cmdPick(ts *testscript.TestScript, args []string) {
 	known := map[mark.ID]string{}
-	for _, out := range newStory().outputs {
+	_, outputs := newStory()
+	for _, out := range outputs {
 		known[mark.Sum(quoted(out)).ID()] = out
 	}
 	text := ts.ReadFile(args[0])
@@ -161,13 +163,11 @@ func cmdTwins(ts *testscript.TestScript, args []string) {
 		wish := fmt.Sprintf("wish %d", i)
 		prefix := string(mark.Sum(quoted(wish)).ID()[:mark.MinPrefix])
 		if other, ok := seen[prefix]; ok {
-			s := &story{}
-			s.user(other)
-			s.user(wish)
+			w := &workday{}
+			w.human(other)
+			w.human(wish)
 			ts.Setenv("PREFIX", prefix)
-			path := ts.MkAbs(args[0])
-			ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))
-			ts.Check(os.WriteFile(path, bytes.Join(s.lines, nil), 0o600))
+			place(ts, args[0], w.buf.Bytes())
 			return
 		}
 		seen[prefix] = wish
@@ -176,9 +176,7 @@ func cmdTwins(ts *testscript.TestScript, args []string) {
 
 // cmdWorkday writes a long invented session: `workday FILE [KIND]`. For KIND see rich.
 func cmdWorkday(ts *testscript.TestScript, args []string) {
-	path := ts.MkAbs(args[0])
-	ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))
-	ts.Check(os.WriteFile(path, rich(append(args, "")[1]), 0o600))
+	place(ts, args[0], rich(append(args, "")[1]))
 }
 
 // cmdEvent writes an event for a hook: `event FILE TRANSCRIPT [key=value...]`. A value may be JSON. lines=N is an

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -11,19 +12,22 @@ import (
 
 // workday builds an invented session of Claude Code with every kind of fact.
 type workday struct {
-	buf bytes.Buffer
-	at  time.Time
-	n   int
+	buf                  bytes.Buffer
+	at                   time.Time
+	n                    int
+	session, dir, branch string        // "" for the usual ones
+	step                 time.Duration // between records, 0 for the usual one
+	context              int           // tokens that the next reply reports, 0 for none
 }
 
 const ledgerDir = "/home/me/harbour"
 
 func (w *workday) line(kind string, message any, extra map[string]any) {
 	w.n++
-	w.at = w.at.Add(41 * time.Second)
+	w.at = w.at.Add(cmp.Or(w.step, 41*time.Second))
 	m := map[string]any{
 		"type": kind, "uuid": fmt.Sprintf("u-%d", w.n), "timestamp": w.at.Format("2006-01-02T15:04:05.000Z"),
-		"sessionId": "7c1f0b52-3d64-4e8f-9a17-5b2e6d8c4f10", "cwd": ledgerDir, "gitBranch": "berths", "version": "2.1.0",
+		"sessionId": cmp.Or(w.session, "7c1f0b52-3d64-4e8f-9a17-5b2e6d8c4f10"), "cwd": cmp.Or(w.dir, ledgerDir), "gitBranch": cmp.Or(w.branch, "berths"), "version": "2.1.0",
 	}
 	if message != nil {
 		m["message"] = message
@@ -51,9 +55,12 @@ func (w *workday) pasted(text string, picture []byte) {
 }
 
 func (w *workday) reply(block map[string]any) {
-	w.line("assistant", map[string]any{
-		"role": "assistant", "id": fmt.Sprintf("msg-%d", w.n), "model": "some-model", "content": []any{block},
-	}, nil)
+	message := map[string]any{"role": "assistant", "id": fmt.Sprintf("msg-%d", w.n), "model": "some-model", "content": []any{block}}
+	if w.context > 0 {
+		w.context += 1250
+		message["model"], message["usage"] = "claude-opus-4-5", map[string]any{"input_tokens": 8, "cache_read_input_tokens": w.context, "output_tokens": 120}
+	}
+	w.line("assistant", message, nil)
 }
 
 func (w *workday) say(text string) { w.reply(map[string]any{"type": "text", "text": text}) }
@@ -87,7 +94,7 @@ func (w *workday) read(name, content string) {
 }
 
 func (w *workday) edit(name, before, after string) {
-	p := ledgerDir + "/" + name
+	p := cmp.Or(w.dir, ledgerDir) + "/" + name
 	w.do("Edit", map[string]any{"file_path": p, "old_string": before, "new_string": after}, "The file "+p+" has been updated.", false)
 }
 

@@ -55,18 +55,3 @@ func TestTermsAreLinear(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkTextTerms(b *testing.B) {
-	prose := strings.Repeat("I'll read money6.py, because the rounding of parse_rate in ledger/money.py:12 took 317 ms. ", 1000)
-	for name, text := range map[string]string{
-		"prose": prose, "80 KB line": strings.ReplaceAll(prose[:80<<10], ". ", ", "), "base64": strings.Repeat("iVBORw0KGgoAAAANSUhEUgAA", 4000),
-		"ab-ab": strings.Repeat("ab-", 30000), "ticks": strings.Repeat("`a ", 30000),
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for range b.N {
-				Terms(text, func(string) bool { return true })
-			}
-		})
-	}
-}

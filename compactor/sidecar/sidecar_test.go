@@ -115,38 +115,6 @@ func TestLead(t *testing.T) {
 	}
 }
 
-// The front matter's `sections` names the line of each heading.
-func TestSectionsPointAtTheirLines(t *testing.T) {
-	f := matter()
-	f.Parent, f.Reason, f.Verified = "parent", "talk only", false
-	lines := strings.Split(string(Render(f, sections()).Text), "\n")
-	for _, l := range lines {
-		rest, ok := strings.CutPrefix(l, "sections: {")
-		if !ok {
-			continue
-		}
-		for _, part := range strings.Split(strings.TrimSuffix(rest, "}"), ", ") {
-			name, at, _ := strings.Cut(part, ": ")
-			n := 0
-			for _, c := range at {
-				n = 10*n + int(c-'0')
-			}
-			if lines[n-1] != "## "+name {
-				t.Errorf("%s should stand at line %d, there is %q", name, n, lines[n-1])
-			}
-		}
-		return
-	}
-	t.Error("no sections in the front matter")
-}
-
-func TestEmptySession(t *testing.T) {
-	p, err := Parse(Render(matter(), nil).Text)
-	if err != nil || p.Check() != nil || len(p.Sections) != 0 {
-		t.Errorf("%+v, %v, %v", p, err, p.Check())
-	}
-}
-
 func TestCheckSeesWhatIsMissing(t *testing.T) {
 	whole := Render(matter(), sections()).Text
 	for n := range len(whole) {

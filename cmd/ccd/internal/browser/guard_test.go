@@ -48,30 +48,6 @@ const private = "keep it integer cents everywhere"
 
 func (s *site) port() string { return s.base[strings.LastIndex(s.base, ":")+1:] }
 
-// TestStranger: a browser without the cookie sees how to get access, and no session.
-func TestStranger(t *testing.T) {
-	s := serve(t, story(t))
-	guest, stranger := newTab(t), newTab(t)
-	page := sessionURL(ledgerID) + "?at=1"
-	guest.enter(s, page)
-	if text := guest.text(); !strings.Contains(text, private) {
-		t.Errorf("control: with a token the session is not shown: %.500s", text)
-	}
-	stranger.open(s.base + page)
-	if status, text := stranger.status(s.base+page), stranger.text(); status != http.StatusForbidden || strings.Contains(text, "nightly") || !strings.Contains(text, "ccd web '"+page+"'") {
-		t.Errorf("without the cookie: status %d\n%s", status, text)
-	}
-	if got := eval[string](stranger, "document.cookie + document.title"); strings.Contains(got, "ccd_") || strings.Contains(got, "nightly") {
-		t.Errorf("without the cookie: %s", got)
-	}
-	if got := eval[string](guest, "document.cookie"); got != "" {
-		t.Errorf("scripts can read the cookie: %s", got)
-	}
-	if at := guest.path(); strings.Contains(at, "token") {
-		t.Errorf("the token is still in the address: %s", at)
-	}
-}
-
 // TestRebinding: a name that a hostile name server resolves to this machine reaches no session.
 func TestRebinding(t *testing.T) {
 	s, other := serve(t, story(t)), control(t, "", "<p>"+private)

@@ -401,28 +401,6 @@ func TestNow(t *testing.T) {
 	p.quiet("now", s)
 }
 
-// TestReveal: a secret is in no page until "Show raw" is clicked.
-func TestReveal(t *testing.T) {
-	s, p := opened(t, story(t), "/")
-	at := sessionURL(secretID)
-	for _, path := range []string{"/?q=GITHUB_TOKEN", "/?q=" + secret, at, at + "?at=1", at + "/companion", at + "/part?after=1", at + "/r/3"} {
-		p.open(s.base + path)
-		if html := p.html(); strings.Contains(strings.ReplaceAll(html, `value="`+secret, ""), secret) && !strings.Contains(path, "q="+secret) {
-			t.Errorf("%s has the secret", path)
-		} else if strings.Contains(path, "q="+secret) && eval[bool](p, fmt.Sprintf("document.querySelector('.found') !== null && document.querySelector('.found').innerText.includes(%q)", secret)) {
-			t.Errorf("%s has the secret in its hits", path)
-		}
-	}
-	p.open(s.base + at + "/r/3")
-	if text := p.text(); !strings.Contains(text, "[redacted") || !strings.Contains(text, "Left out here") {
-		t.Errorf("the page does not say that something is left out: %s", text)
-	}
-	p.follow("a", "Show raw", secret)
-	if !strings.Contains(p.path(), "/exact") {
-		t.Errorf("the secret is at %s", p.path())
-	}
-}
-
 // TestQuestions finds the answers to a user's questions with links only, from the first page.
 func TestQuestions(t *testing.T) {
 	s, p := serve(t, story(t)), newTab(t)

@@ -17,19 +17,19 @@ import (
 	"ccd/internal/testkit"
 )
 
-// TestClaudeCodeIsNotDisturbed is case (c): with companions and resumed copies next to the transcripts, but without
-// hooks, the agent sends the same on --continue and --resume as without ccd.
-func TestClaudeCodeIsNotDisturbed(t *testing.T) {
-	t.Parallel()
-	a, p := claudeAgent.found(t), newPlace(t)
-	notDisturbed(p, a, []string{"--continue"})
-}
-
-// TestCodexIsNotDisturbed is case (c) for Codex.
-func TestCodexIsNotDisturbed(t *testing.T) {
-	t.Parallel()
-	a, p := codexAgent.found(t), newPlace(t)
-	notDisturbed(p, a, []string{"resume", "--last"})
+// TestAgentsAreNotDisturbed is case (c): with companions and resumed copies next to the transcripts, but without hooks, the agent sends the
+// same on --continue and --resume as without ccd.
+func TestAgentsAreNotDisturbed(t *testing.T) {
+	for _, c := range []struct {
+		agent
+		newest []string
+	}{{claudeAgent, []string{"--continue"}}, {codexAgent, []string{"resume", "--last"}}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a, p := c.found(t), newPlace(t)
+			notDisturbed(p, a, c.newest)
+		})
+	}
 }
 
 // notDisturbed makes two sessions, continues each in a home without ccd and in the same home with it, and compares.

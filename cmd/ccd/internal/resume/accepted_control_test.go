@@ -107,6 +107,9 @@ func TestCheckCanFail(t *testing.T) {
 		if err := check(agent, lines); err != nil {
 			t.Fatalf("%s: the session that is edited is refused itself: %v\n%s", agent, err, bytes.Join(lines, []byte("\n")))
 		}
+		if !slices.EqualFunc(lines, small(t, agent), bytes.Equal) {
+			t.Errorf("%s: written twice, it differs", agent)
+		}
 		for _, e := range edits {
 			t.Run(agent+"/"+e.rule, func(t *testing.T) {
 				broken := slices.Clone(lines)
