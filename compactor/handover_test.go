@@ -310,6 +310,12 @@ func TestHandoverOfOthers(t *testing.T) {
 		lines string
 		want  []string
 	}{
+		"codex": {
+			`{` + at + `,"type":"session_meta","payload":{"id":"s","cwd":"/w/app","cli_version":"0.124.0","git":{"branch":"dev"}}}
+{` + at + `,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"` + task + `"}]}}
+{` + at + `,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<turn_aborted>\nThe user interrupted the previous turn.\n</turn_aborted>"}]}}`,
+			[]string{"Task (#2, 2026-05-01 10:00Z): \"" + task, "branch `dev` (#1)", "Stopped (#3): the human interrupted"},
+		},
 		"gemini-cli": {
 			`{"sessionId":"5a1b","projectHash":"ab","startTime":"2026-05-01T10:00:00.000Z","lastUpdated":"2026-05-01T10:00:00.000Z","kind":"main"}
 {"id":"u1",` + at + `,"type":"user","content":[{"text":"` + task + `"}]}

@@ -207,10 +207,9 @@ func (g *garden) outputs(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
 	ask := func(in string, args ...string) []byte {
-		var out, talk bytes.Buffer
-		code := run(t.Context(), args, std(strings.NewReader(in), &out, &talk), g.env)
-		all[fmt.Sprintf("ccd %s (exit %d)", strings.Join(args, " "), code)] = slices.Concat(out.Bytes(), talk.Bytes())
-		return out.Bytes()
+		r := asked(t.Context(), g.env, in, args...)
+		all[fmt.Sprintf("ccd %s (exit %d)", strings.Join(args, " "), r.code)] = []byte(r.out + r.err)
+		return []byte(r.out)
 	}
 	ask("", "run", "--once")
 	var list []struct {

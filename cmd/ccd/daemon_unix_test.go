@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -364,29 +363,6 @@ func waits(gate string) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil
 }
 
-func TestWatchdog(t *testing.T) {
-	testkit.Long(t, "it waits for signs of life")
-	const sign = "WATCHDOG=1"
-	t.Parallel()
-	home, b := t.TempDir(), listening(t)
-	c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "NOTIFY_SOCKET=" + b.addr, "WATCHDOG_USEC=600000"}, "run")
-	put(t, transcriptPath(home, 1), aLine)
-	testkit.Eventually(t, "the archive is there", func() bool { return archived(c) })
-	now := b.count(sign)
-	testkit.Eventually(t, "the idle daemon gives signs", func() bool { return b.count(sign) > now+3 })
-
-	release := lockArchive(t, c.stateDir())
-	put(t, transcriptPath(home, 2), aLine)
-	testkit.Eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
-	now = b.count(sign)
-	testkit.Eventually(t, "it gives signs while it waits", func() bool { return b.count(sign) > now+2 })
-	release()
-	now = b.count(sign)
-	testkit.Eventually(t, "it gives signs again", func() bool { return b.count(sign) > now+3 })
-	c.signal(t, syscall.SIGTERM)
-	c.ends(t, words.ExitDone, time.Second)
-}
-
 func archived(c *child) bool {
 	info, err := os.Stat(filepath.Join(c.stateDir(), "archive.db"))
 	return err == nil && info.Size() > 0
@@ -425,9 +401,8 @@ func TestArchiveRemovedWhileRunning(t *testing.T) {
 	}
 	c := spawnWith(t, home, []string{"CCD_WATCH_SETTLE=20ms", "CCD_WATCH_SCAN_INTERVAL=1s"}, "run")
 	whole := func() bool {
-		var out strings.Builder
-		code := run(t.Context(), []string{"ls", "--json"}, std(strings.NewReader(""), &out, io.Discard), []string{"HOME=" + home})
-		return code == words.ExitDone && strings.Count(out.String(), `"session"`) == 3
+		code, out, _ := ccdIn(home, "", "ls", "--all", "--json")
+		return code == words.ExitDone && strings.Count(out, `"session"`) == 3
 	}
 	testkit.Eventually(t, "three sessions are archived, and a scan has ended since", func() bool { return whole() && c.info(t).Sessions == 3 })
 	path := filepath.Join(c.stateDir(), "archive.db")

@@ -24,7 +24,6 @@ import (
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/compactor/sidecar"
-	"ccd/internal/words"
 )
 
 var update = flag.Bool("update", false, "write the generated documents and golden files anew")
@@ -58,9 +57,8 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	})
-	var first bytes.Buffer
-	if code := run(t.Context(), []string{"help"}, std(strings.NewReader(""), &first, &first), []string{"HOME=" + t.TempDir()}); code != words.ExitDone || strings.Count(first.String(), "\n") > 40 {
-		t.Errorf("exit %d, %d lines: the first page does not fit one screen", code, strings.Count(first.String(), "\n"))
+	if first := done(t, t.TempDir(), "help"); strings.Count(first, "\n") > 40 {
+		t.Errorf("%d lines: the first page does not fit one screen", strings.Count(first, "\n"))
 	}
 }
 

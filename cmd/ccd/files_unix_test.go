@@ -4,7 +4,6 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -241,12 +240,8 @@ func TestFIFOsDoNotBlock(t *testing.T) {
 		".local/state/ccd/archive.lock",
 	} {
 		home := t.TempDir()
-		env := []string{"HOME=" + home}
-		quiet := std(strings.NewReader(""), io.Discard, io.Discard)
 		put(t, transcriptPath(home, 1), aLine)
-		if code := run(t.Context(), []string{"run", "--once"}, quiet, env); code != words.ExitDone {
-			t.Fatalf("run --once: exit %d", code)
-		}
+		once(t, home)
 		path := filepath.Join(home, name)
 		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		_ = os.Remove(path)
@@ -254,7 +249,7 @@ func TestFIFOsDoNotBlock(t *testing.T) {
 			t.Skip("no FIFOs here:", err)
 		}
 		for _, command := range [][]string{{"ls"}, {"status"}, {"status", "--totals"}, {"run", "--once"}} {
-			run(t.Context(), command, quiet, env) // it must only return
+			ccdIn(home, "", command...) // it must only return
 		}
 	}
 }

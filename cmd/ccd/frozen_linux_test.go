@@ -301,33 +301,3 @@ func TestRootCreatedAfterTheSandbox(t *testing.T) {
 		})
 	}
 }
-
-// Only the working goroutine feeds the watchdog. If the work hangs, here in a log that nobody reads, there are no
-// signs, whatever else the process does.
-func TestWatchdogSeesAHang(t *testing.T) {
-	testkit.Long(t, "it hangs a daemon")
-	const sign = "WATCHDOG=1"
-	t.Parallel()
-	home, b := t.TempDir(), listening(t)
-	unread, log, err := os.Pipe()
-	must(t, err)
-	defer unread.Close()
-	c := &child{Cmd: exec.CommandContext(t.Context(), programPath, "run"), home: home}
-	c.Env = []string{"HOME=" + home, "CCD_WATCH_SETTLE=20ms", "CCD_LOG_LEVEL=info", "NOTIFY_SOCKET=" + b.addr, "WATCHDOG_USEC=600000"}
-	c.Stderr = log
-	put(t, transcriptPath(home, 1), strings.Repeat(aLine, 3))
-	must(t, c.Start())
-	testkit.Eventually(t, "the daemon works, and gives signs", func() bool { return archived(c) && b.count(sign) > 3 })
-	go func() { _, _ = log.Write(make([]byte, 1<<20)) }() // more than the pipe can take
-	put(t, transcriptPath(home, 1), aLine)                // replacing a file is logged
-	testkit.Eventually(t, "there are no more signs", func() bool {
-		before := b.count(sign)
-		<-time.After(time.Second) // between two looks
-		return b.count(sign) == before
-	})
-	go func() { _, _ = io.Copy(io.Discard, unread) }()
-	now := b.count(sign)
-	testkit.Eventually(t, "it gives signs again", func() bool { return b.count(sign) > now+3 })
-	c.signal(t, unix.SIGTERM)
-	c.ends(t, words.ExitDone, 5*time.Second)
-}

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -28,12 +26,11 @@ func TestHooksDoNotWaitForTheArchive(t *testing.T) {
 		t.Helper()
 		in, err := json.Marshal(map[string]string{"session_id": id, "transcript_path": path, "source": source})
 		must(t, err)
-		var out, talk bytes.Buffer
-		code := run(context.Background(), []string{"hook", event, "--within", within}, std(bytes.NewReader(in), &out, &talk), env)
-		if code != words.ExitDone || talk.Len() > 0 {
-			t.Errorf("%s: exit %d, %s", event, code, talk.String())
+		r := asked(t.Context(), env, string(in), "hook", event, "--within", within)
+		if r.code != words.ExitDone || r.err != "" {
+			t.Errorf("%s: exit %d, %s", event, r.code, r.err)
 		}
-		return out.String()
+		return r.out
 	}
 	if !strings.Contains(ask("PreCompact", "", "1m"), id+".ccd.md") {
 		t.Fatal("no companion: nothing is tried here")

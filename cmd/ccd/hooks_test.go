@@ -76,9 +76,8 @@ func TestHooksNeverFail(t *testing.T) {
 
 // TestHookWithoutHome: there is no place for the log either.
 func TestHookWithoutHome(t *testing.T) {
-	var out, talk bytes.Buffer
-	if code := run(context.Background(), []string{"hook", "SessionStart"}, std(strings.NewReader("{}"), &out, &talk), nil); code != words.ExitDone || out.Len()+talk.Len() > 0 {
-		t.Errorf("exit %d, %q, %q", code, out.String(), talk.String())
+	if r := asked(t.Context(), nil, "{}", "hook", "SessionStart"); r != (ended{}) {
+		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat("hook.log"); err == nil {
 		t.Error("a log in the working directory")
@@ -126,12 +125,11 @@ func (p hookPlace) write(data []byte) {
 // ccd runs a command that must exit with code.
 func (p hookPlace) ccd(code int, in string, args ...string) string {
 	p.t.Helper()
-	var out, talk bytes.Buffer
-	env := []string{"HOME=" + p.home, "USERPROFILE=" + p.home}
-	if got := run(context.Background(), args, std(strings.NewReader(in), &out, &talk), env); got != code {
-		p.t.Errorf("ccd %s: exit %d, %s", strings.Join(args, " "), got, talk.String())
+	got, out, said := ccdIn(p.home, in, args...)
+	if got != code {
+		p.t.Errorf("ccd %s: exit %d, %s", strings.Join(args, " "), got, said)
 	}
-	return out.String()
+	return out
 }
 
 // hookContext returns what the SessionStart hook adds after a compaction, or "".
@@ -151,24 +149,9 @@ func (p hookPlace) hookContext(args ...string) string {
 	return out.Specific.Context
 }
 
-// harbour is an invented session of that many turns.
-func harbour(turns int, noise string) []byte {
-	w := workday{at: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
-	for n := range turns {
-		w.human(fmt.Sprintf("Survey berth %d and tell me what it needs before the %d o'clock tide. Write down the depth of it, too.", n, n%24))
-		id := fmt.Sprintf("toolu_%d", n)
-		w.reply(map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": map[string]any{"command": fmt.Sprintf("sound --berth %d", n)}})
-		w.line("user", map[string]any{"role": "user", "content": []any{
-			map[string]any{"type": "tool_result", "tool_use_id": id, "content": fmt.Sprintf("depth %d cm\n%s", 300+n, noise)},
-		}}, nil)
-		w.say(fmt.Sprintf("Berth %d is %d cm deep and needs %d fenders. %s", n, 300+n, n%7, strings.Repeat(fmt.Sprintf("Ring %d holds. ", n), 80)))
-	}
-	return w.buf.Bytes()
-}
-
 // TestEveryIDOfAnAnswerIsRestored: also after the session grew, its companion changed and its transcript was removed.
 func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
-	lines := bytes.SplitAfter(harbour(300, ""), []byte("\n"))
+	lines := bytes.SplitAfter(newTides(300).buf.Bytes(), []byte("\n"))
 	w := workday{at: time.Date(2026, 3, 3, 9, 0, 0, 0, time.UTC), n: 2000}
 	for n := range 4 { // outputs that the hook's text cuts
 		out := ""
@@ -198,7 +181,7 @@ func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
 
 // TestFoldTimeout: after the deadline, nothing is folded or read.
 func TestFoldTimeout(t *testing.T) {
-	p := newHookPlace(t, harbour(3, ""))
+	p := newHookPlace(t, newTides(3).buf.Bytes())
 	s, ok := registry.Table{}.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
 	if !ok {
 		t.Fatal("no session")
@@ -233,7 +216,7 @@ func emptyLibrary(t *testing.T) *reader.Library {
 
 // TestTornLineIsSkipped: an incomplete last line is no record yet, but a complete one without newline is.
 func TestTornLineIsSkipped(t *testing.T) {
-	data := harbour(2, "")
+	data := newTides(2).buf.Bytes()
 	for name, c := range map[string]struct {
 		cut  int
 		want int
@@ -251,7 +234,7 @@ func TestTornLineIsSkipped(t *testing.T) {
 
 // TestFoldStaysBelowItsRoot: a hook opens only what the watcher would open.
 func TestFoldStaysBelowItsRoot(t *testing.T) {
-	p := newHookPlace(t, harbour(2, ""))
+	p := newHookPlace(t, newTides(2).buf.Bytes())
 	s, ok := registry.Table{}.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
 	if !ok {
 		t.Fatal("no session")

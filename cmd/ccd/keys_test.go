@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -192,8 +190,5 @@ func demotedOutput(t *testing.T, config string) string {
 		"tool_input": map[string]any{"command": "make"}, "content": strings.Repeat("a line of the build\n", 4000),
 	})
 	must(t, err)
-	var out, talk bytes.Buffer
-	env := []string{"HOME=" + p.home, "USERPROFILE=" + p.home}
-	run(context.Background(), []string{"hook", "ToolResult", "--agent", "claude-code", "--within", "1m"}, std(bytes.NewReader(in), &out, &talk), env)
-	return out.String()
+	return p.ccd(words.ExitDone, string(in), "hook", "ToolResult", "--agent", "claude-code", "--within", "1m")
 }

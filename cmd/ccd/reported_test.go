@@ -74,7 +74,7 @@ func TestReportedSituations(t *testing.T) {
 			if code != words.ExitDone {
 				t.Fatalf("exit %d: %s", code, said)
 			}
-			wants(t, out+said, c.want)
+			wants(t, out+said, c.want...)
 		})
 	}
 }
@@ -91,9 +91,9 @@ func TestLinkedDirectories(t *testing.T) {
 	home, elsewhere := lay()
 	must(t, os.Symlink(elsewhere, filepath.Join(home, ".claude", "projects", "-work")))
 	_, _, reported := ccdIn(home, "", "run", "--once")
-	wants(t, reported, []string{"-work", "not followed"})
+	wants(t, reported, "-work", "not followed")
 	_, out, _ := ccdIn(home, "", "doctor")
-	wants(t, out, []string{"not followed", "1 path not archived", "!all transcripts are archived"})
+	wants(t, out, "not followed", "1 path not archived", "!all transcripts are archived")
 	home, _ = lay()
 	put(t, transcriptPath(home, 2), aLine)
 	must(t, os.Symlink(filepath.Dir(transcriptPath(home, 2)), filepath.Join(home, ".claude", "projects", "-also")))
@@ -101,7 +101,7 @@ func TestLinkedDirectories(t *testing.T) {
 	if code != words.ExitDone {
 		t.Errorf("exit %d: %s", code, said)
 	}
-	wants(t, said, []string{"1 session", "!not followed"})
+	wants(t, said, "1 session", "!not followed")
 	home, _ = lay()
 	must(t, os.RemoveAll(filepath.Join(home, ".claude")))
 	must(t, os.MkdirAll(filepath.Join(home, "dot", "projects"), 0o700))
@@ -110,7 +110,7 @@ func TestLinkedDirectories(t *testing.T) {
 	if code, _, said = ccdIn(home, "", "run", "--once"); code != words.ExitDone {
 		t.Errorf("exit %d: %s", code, said)
 	}
-	wants(t, said, []string{"1 session"})
+	wants(t, said, "1 session")
 }
 
 // TestResumeOfAGoneWorktree: the command leads to the main directory of the repository, and says so.
@@ -129,7 +129,7 @@ func TestResumeOfAGoneWorktree(t *testing.T) {
 			must(t, err)
 			to = here
 		}
-		wants(t, out+said, []string{"cd " + to + " && claude --resume /", "it continues in " + to})
+		wants(t, out+said, "cd "+to+" && claude --resume /", "it continues in "+to)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestLatestOfALinkedDirectory(t *testing.T) {
 }
 
 // wants checks that a text has each of the wanted ones, and not those that begin with "!".
-func wants(t *testing.T, text string, want []string) {
+func wants(t *testing.T, text string, want ...string) {
 	t.Helper()
 	for _, w := range want {
 		w, not := strings.CutPrefix(w, "!")

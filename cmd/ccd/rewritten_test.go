@@ -33,7 +33,7 @@ func TestRewrittenTranscriptKeepsItsPast(t *testing.T) {
 			c.asks("Now the crane. NEWMARK")
 			c.save()
 			once(t, home)
-			wants(t, done(t, home, "ls"), []string{"ASKMARK0"})
+			wants(t, done(t, home, "ls"), "ASKMARK0")
 			shown := done(t, home, "show", id)
 			timeline := done(t, home, "timeline", id)
 			for n := range 12 {
@@ -45,8 +45,8 @@ func TestRewrittenTranscriptKeepsItsPast(t *testing.T) {
 					t.Errorf("%q stands %d times in\n%s", mark, strings.Count(timeline, mark), timeline)
 				}
 			}
-			wants(t, shown, []string{"\n## rewritten at #1: ", "NEWMARK"})
-			wants(t, timeline, []string{"before the rewrite at #1: Weigh cargo 0. ASKMARK0", "!before the rewrite at #1: Weigh cargo 11"})
+			wants(t, shown, "\n## rewritten at #1: ", "NEWMARK")
+			wants(t, timeline, "before the rewrite at #1: Weigh cargo 0. ASKMARK0", "!before the rewrite at #1: Weigh cargo 11")
 			if done(t, home, "compact", id, "--stdout", "-q") != shown {
 				t.Error("the companion depends on how the session was read")
 			}
@@ -60,20 +60,20 @@ func TestRewrittenTranscriptKeepsItsPast(t *testing.T) {
 				t.Fatalf("no record below 0 in\n%s", timeline)
 			}
 			for _, name := range []string{id + "#" + m[1], m[2]} {
-				wants(t, done(t, home, "restore", name), []string{"Weigh cargo 3. ASKMARK3"})
+				wants(t, done(t, home, "restore", name), "Weigh cargo 3. ASKMARK3")
 				if got := done(t, home, "restore", "--raw", name); got != before[header+6] {
 					t.Errorf("restore --raw %s: %s", name, got)
 				}
 			}
-			wants(t, done(t, home, "diff", id, "--all"), []string{"ASKMARK0 [", "ASKMARK9 ["})
-			wants(t, done(t, home, "export", id), []string{"before the rewrite at #1: Weigh cargo 0. ASKMARK0", "NEWMARK", "The agent rewrote its transcript here", `id="r-5"`})
+			wants(t, done(t, home, "diff", id, "--all"), "ASKMARK0 [", "ASKMARK9 [")
+			wants(t, done(t, home, "export", id), "before the rewrite at #1: Weigh cargo 0. ASKMARK0", "NEWMARK", "The agent rewrote its transcript here", `id="r-5"`)
 			if out := done(t, home, "resume", id, "--dry-run"); !strings.Contains(out, "would write") {
 				t.Errorf("resume: %s", out)
 			}
 			event := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":%q,"hook_event_name":"SessionStart","source":"compact"}`, id, path, w.dir)
 			if agent != "pi" {
 				_, out, _ := ccdIn(home, event, "hook", "--agent", agent, "SessionStart")
-				wants(t, out, []string{"ASKMARK9", "NEWMARK"})
+				wants(t, out, "ASKMARK9", "NEWMARK")
 			}
 			must(t, os.Remove(path)) // the archive alone tells the same
 			if got := done(t, home, "timeline", id); got != timeline {

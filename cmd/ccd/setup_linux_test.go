@@ -174,7 +174,7 @@ func TestSetup(t *testing.T) {
 	}
 
 	out, said := r.ccd(words.ExitDone, "setup", "--yes")
-	wants(t, said, []string{"done: Claude Code: connected", "done: Codex: connected", "done: Gemini CLI: connected", "done: archive: 1 session", "done: service: installed and running"})
+	wants(t, said, "done: Claude Code: connected", "done: Codex: connected", "done: Gemini CLI: connected", "done: archive: 1 session", "done: service: installed and running")
 	if !strings.Contains(out, "You can now restore 1 session: ") {
 		t.Errorf("setup ends with %q", out)
 	}
@@ -233,11 +233,11 @@ func TestSetupFailingStep(t *testing.T) {
 	put(t, settings, "{\n  // mine\n}\n")
 	put(t, broken, "")
 	_, said := r.ccd(words.ExitFailed, "setup", "--yes")
-	wants(t, said, []string{"failed: Claude Code: ", "settings.json:2", "failed: service: ", "done: Codex: connected", "done: archive: 1 session"})
+	wants(t, said, "failed: Claude Code: ", "settings.json:2", "failed: service: ", "done: Codex: connected", "done: archive: 1 session")
 	put(t, settings, "{}\n")
 	must(t, os.Remove(broken))
 	_, said = r.ccd(words.ExitDone, "setup", "--yes")
-	wants(t, said, []string{"done: Claude Code: connected", "done: service: installed and running", "Codex        already connected"})
+	wants(t, said, "done: Claude Code: connected", "done: service: installed and running", "Codex        already connected")
 	if strings.Contains(said, "failed: ") || strings.Contains(said, "done: Codex") {
 		t.Errorf("the second setup says:\n%s", said)
 	}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -24,33 +23,24 @@ func TestStatusOfABrokenConfiguration(t *testing.T) {
 	home := t.TempDir()
 	file, elsewhere := filepath.Join(home, ".config", "ccd", "config.toml"), filepath.Join(home, "data", "a.db")
 	status := func(args ...string) (string, int) {
-		var out bytes.Buffer
-		code := run(t.Context(), append([]string{"status"}, args...), std(strings.NewReader(""), &out, &out), []string{"HOME=" + home})
-		return out.String(), code
+		code, out, said := ccdIn(home, "", append([]string{"status"}, args...)...)
+		return out + said, code
 	}
 	configure(t, home, "[archive]\npath = \""+elsewhere+"\"\n")
 	c := spawn(t, home, "run")
 	testkit.Eventually(t, "the daemon watches", func() bool { return c.running(t) && !c.info(t).LastPass.IsZero() })
-	has := func(said string, wants ...string) {
-		t.Helper()
-		for _, want := range wants {
-			if !strings.Contains(said, want) {
-				t.Errorf("want %q in\n%s", want, said)
-			}
-		}
-	}
 	sound, code := status()
-	if has(sound, "running, pid", file); code != 0 || strings.Contains(sound, "degraded") {
+	if wants(t, sound, "running, pid", file); code != 0 || strings.Contains(sound, "degraded") {
 		t.Errorf("sound: %d\n%s", code, sound)
 	}
 	if _, said, code := outputs(t, home, "service", "stop"); code != words.ExitFailed || !c.running(t) {
 		t.Errorf("stop: exit %d\n%s", code, said)
 	} else {
-		has(said, fmt.Sprintf("(pid %d) is not the service\nhint: stop it: kill %[1]d\n", c.Process.Pid))
+		wants(t, said, fmt.Sprintf("(pid %d) is not the service\nhint: stop it: kill %[1]d\n", c.Process.Pid))
 	}
 	configure(t, home, "[trigger]\npresure = 0.5\n")
 	broken, code := status()
-	if has(broken, "running, pid", file, "read config ", "presure", elsewhere); code != words.ExitFailed {
+	if wants(t, broken, "running, pid", file, "read config ", "presure", elsewhere); code != words.ExitFailed {
 		t.Errorf("broken: %d\n%s", code, broken)
 	}
 	if said, code := status("-q"); code != words.ExitFailed || said != "" {
@@ -59,11 +49,11 @@ func TestStatusOfABrokenConfiguration(t *testing.T) {
 	other := filepath.Join(home, "other.toml")
 	put(t, other, "")
 	said, _ := status("--config", other)
-	has(said, "different configuration: "+file)
+	wants(t, said, "different configuration: "+file)
 	c.signal(t, syscall.SIGTERM)
 	c.ends(t, 0, 5*time.Second)
 	said, code = status()
-	if has(said, "presure"); code != words.ExitFailed || strings.Contains(said, "running") { // without a daemon, only the error is shown
+	if wants(t, said, "presure"); code != words.ExitFailed || strings.Contains(said, "running") { // without a daemon, only the error is shown
 		t.Errorf("broken, no daemon: %d\n%s", code, said)
 	}
 }

@@ -35,10 +35,9 @@ func TestStatusOfAHomeThatIsAFile(t *testing.T) {
 	home, config := filepath.Join(dir, "home"), filepath.Join(dir, "config.toml")
 	put(t, home, "")
 	put(t, config, "")
-	var out bytes.Buffer
-	code := run(t.Context(), []string{"status"}, std(strings.NewReader(""), &out, &out), []string{"HOME=" + home, "CCD_CONFIG=" + config})
-	if code != words.ExitFailed || !strings.Contains(out.String(), "not installed") || strings.Contains(out.String(), "service is installed") {
-		t.Errorf("exit %d: %s", code, out.String())
+	r := asked(t.Context(), []string{"HOME=" + home, "CCD_CONFIG=" + config}, "", "status")
+	if r.code != words.ExitFailed || !strings.Contains(r.out, "not installed") || strings.Contains(r.out, "service is installed") {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -100,9 +100,9 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 	if got := states(rolloutNo(5)); got != "#2=13 #5=11 #9=12 " {
 		t.Errorf("a fork whose origin came later: %s", got)
 	}
-	wants(t, done(t, home, "search", "TURN11."), []string{rolloutNo(5) + "#5 "})
+	wants(t, done(t, home, "search", "TURN11."), rolloutNo(5)+"#5 ")
 	listed := done(t, home, "ls")
-	wants(t, listed, []string{threadID + "\tAsk TURN1.", forkID + "\t[fork] Ask TURN7.", "!TURN3", "!TURN9", "!" + rolloutNo(4)})
+	wants(t, listed, threadID+"\tAsk TURN1.", forkID+"\t[fork] Ask TURN7.", "!TURN3", "!TURN9", "!"+rolloutNo(4))
 	for turn, n := range map[int]int{1: 2, 3: 11, 4: 15, 6: 24, 9: 29} {
 		for _, session := range []string{threadID, rolloutNo(2), rolloutNo(4)} {
 			if got := done(t, home, "restore", fmt.Sprintf("%s#%d", session, n)); got != fmt.Sprintf("Ask TURN%d.", turn) {
@@ -110,7 +110,7 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 			}
 		}
 		place := fmt.Sprintf("%s#%d", threadID, n)
-		wants(t, done(t, home, "search", fmt.Sprintf("TURN%d.", turn)), []string{place})
+		wants(t, done(t, home, "search", fmt.Sprintf("TURN%d.", turn)), place)
 		if back := strings.Contains(done(t, home, "search", fmt.Sprintf("TURN%d.", turn)), "taken back"); back != (turn != 1 && turn != 9) {
 			t.Errorf("search of turn %d: taken back: %t", turn, back)
 		}
@@ -119,7 +119,7 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 		threadID, filepath.Join(home, ".codex/sessions/2026/09/14/rollout-2026-09-14T08-04-00-"+threadID+"_"+rolloutNo(4)+".jsonl"))
 	_, told, _ := ccdIn(home, event, "hook", "--agent", "codex", "SessionStart")
 	for _, view := range []string{done(t, home, "show", threadID), done(t, home, "export", threadID), told} {
-		wants(t, view, []string{"TURN1.", "TURN9.", "TURN3.", "taken back"})
+		wants(t, view, "TURN1.", "TURN9.", "TURN3.", "taken back")
 	}
 	if id := done(t, home, "compact", threadID, "--stdout", "-q"); id != done(t, home, "show", threadID) {
 		t.Error("the companion depends on how the session was read")
@@ -140,7 +140,7 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 	}
 	done(t, home, "archive", "verify")
 	done(t, home, "archive", "forget", "--yes", threadID+"#11")
-	wants(t, done(t, home, "show", threadID)+done(t, home, "show", forkID)+done(t, home, "search", "--all", "Ask"), []string{"TURN1.", "!TURN3."})
+	wants(t, done(t, home, "show", threadID)+done(t, home, "show", forkID)+done(t, home, "search", "--all", "Ask"), "TURN1.", "!TURN3.")
 }
 
 // TestInputsAreNoSessions: what was only given to ccd compact is in no list but that of ls --all, and its IDs restore.
@@ -154,10 +154,10 @@ func TestInputsAreNoSessions(t *testing.T) {
 	done(t, home, "compact", filepath.Join(home, "given.jsonl"))
 	for _, args := range [][]string{{"ls"}, {"ls", "--json"}, {"timeline", "latest"}} {
 		_, out, _ := ccdIn(home, "", args...)
-		wants(t, out, []string{"!STDINMARK", "!stdin-", "!file/given", "!purged"})
+		wants(t, out, "!STDINMARK", "!stdin-", "!file/given", "!purged")
 	}
 	_, out, _ := ccdIn(home, "", "search", "STDINMARK")
-	wants(t, out, []string{"Weigh cargo STDINMARK"})
+	wants(t, out, "Weigh cargo STDINMARK")
 }
 
 // TestForksOfClaudeCode: what a fork copies is one hit, in the session that it is from; the fork has its own title, and says that it is one.
@@ -181,11 +181,11 @@ func TestForksOfClaudeCode(t *testing.T) {
 	}
 	once(t, home)
 	_, out, _ := ccdIn(home, "", "ls")
-	wants(t, out, []string{"[fork] Own work FORKOWN2", "[fork] Own work FORKOWN3", from + "\tBuild the export"})
+	wants(t, out, "[fork] Own work FORKOWN2", "[fork] Own work FORKOWN3", from+"\tBuild the export")
 	_, out, _ = ccdIn(home, "", "search", "FORKANSWER")
-	wants(t, out, []string{from + "#2", "· 3 copies", "!equal"})
+	wants(t, out, from+"#2", "· 3 copies", "!equal")
 	_, out, _ = ccdIn(home, "", "search", "FORKASK")
-	wants(t, out, []string{from + "#1", "· 3 copies · and 1 equal"})
+	wants(t, out, from+"#1", "· 3 copies · and 1 equal")
 	_, out, _ = ccdIn(home, "", "ls", "--json")
-	wants(t, out, []string{`"forked_from": "` + from + `"`})
+	wants(t, out, `"forked_from": "`+from+`"`)
 }

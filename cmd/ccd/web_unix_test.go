@@ -642,7 +642,7 @@ func TestExport(t *testing.T) {
 	data := read(t, file)
 	text := string(data)
 	harmlessPage(t, "export", text, true)
-	wants(t, text, []string{"default-src &#39;none&#39;", "What its own summary kept", "keep it integer cents everywhere", `id="r52"`, "money.py", "bk36mdtxyn2j", "</html>"})
+	wants(t, text, "default-src &#39;none&#39;", "What its own summary kept", "keep it integer cents everywhere", `id="r52"`, "money.py", "bk36mdtxyn2j", "</html>")
 	if page := serveWeb(t, home).want(http.StatusOK, ledgerURL+"/export"); page != text {
 		t.Error("the page gives another file")
 	}

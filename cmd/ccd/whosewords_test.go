@@ -236,15 +236,15 @@ func (c *whose) hook(t *testing.T, env []string, session, source string) string 
 	})
 	must(t, err)
 	agent := map[string]string{"claude": "claude-code", "codex": "codex"}[c.agent]
-	var out, talk bytes.Buffer
-	if code := run(t.Context(), []string{"hook", "SessionStart", "--agent", agent, "--within", "1m"}, std(bytes.NewReader(event), &out, &talk), env); code != 0 {
-		t.Fatalf("hook: exit %d, %s", code, talk.String())
+	r := asked(t.Context(), env, string(event), "hook", "SessionStart", "--agent", agent, "--within", "1m")
+	if r.code != 0 {
+		t.Fatalf("hook: exit %d, %s", r.code, r.err)
 	}
 	var answer struct {
 		HookSpecificOutput struct{ AdditionalContext string }
 	}
-	if err := json.Unmarshal(out.Bytes(), &answer); err != nil {
-		t.Fatalf("hook %s said %q: %v", source, out.String(), err)
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil {
+		t.Fatalf("hook %s said %q: %v", source, r.out, err)
 	}
 	return answer.HookSpecificOutput.AdditionalContext
 }
