@@ -185,44 +185,23 @@ func (r *rows) write(path string) {
 	put(r.w.T, filepath.Join(r.w.home, path), strings.Join(r.lines, "\n")+"\n")
 }
 
-// codex begins a rollout.
-func (w *world) codex(n int) (*codexRows, string) {
-	id := fmt.Sprintf("01a30000-0000-7000-8000-%012d", n)
-	c := &codexRows{rows: rows{w: w}, id: id}
-	c.line("session_meta", object{"id": id, "timestamp": "2026-09-14T08:00:00.000Z", "cwd": w.dir, "originator": "codex_cli_rs", "cli_version": "0.169.0", "source": "cli", "git": object{"branch": "main"}})
-	return c, id
-}
+// codexRows is a rollout in the making, and what only rollouts have.
+type codexRows struct{ *chat }
 
-type codexRows struct {
-	rows
-	id string
-}
+func (w *world) codex() codexRows { return codexRows{w.chat("codex")} }
 
-func (c *codexRows) line(kind string, payload object) {
+func (c codexRows) line(kind string, payload object) {
 	c.add(object{"timestamp": c.w.now(), "type": kind, "payload": payload})
 }
 
-func (c *codexRows) says(role, text string) {
-	kind := "output_text"
-	if role == "user" {
-		kind = "input_text"
-	}
-	c.line("response_item", object{"type": "message", "role": role, "content": []object{{"type": kind, "text": text}}})
-}
-
-func (c *codexRows) write() {
-	c.w.Helper()
-	c.rows.write(".codex/sessions/2026/09/14/rollout-2026-09-14T08-00-00-" + c.id + ".jsonl")
-}
-
 // script adds a call in code mode: what events report of it, and its output.
-func (c *codexRows) script(text string, head string, events []object, output ...string) {
+func (c codexRows) script(text string, head string, events []object, output ...string) {
 	id := fmt.Sprintf("call_%d", c.w.rows)
 	c.line("response_item", object{"type": "custom_tool_call", "call_id": id, "name": "exec", "input": text})
 	c.result(id, head, events, output...)
 }
 
-func (c *codexRows) result(id, head string, events []object, output ...string) {
+func (c codexRows) result(id, head string, events []object, output ...string) {
 	for _, e := range events {
 		c.line("event_msg", object{"type": "item_completed", "item": e})
 	}
@@ -243,8 +222,9 @@ func execution(command string, exit int, output string) object {
 // TestCodeMode: a script that calls other tools is what it does: commands with their status, files, commits.
 func TestCodeMode(t *testing.T) {
 	w := newWorld(t)
-	c, id := w.codex(1)
-	c.says("user", "Round halves up.")
+	c := w.codex()
+	id := c.id
+	c.asks("Round halves up.")
 	c.script(`const r = await tools.exec_command({"cmd":"go test ./ledger","workdir":"/w"}); text(r.output);`, "Script completed",
 		[]object{execution("go test ./ledger", 1, "--- FAIL: TestRound")}, "--- FAIL: TestRound")
 	c.script("text(await tools.apply_patch(\"*** Begin Patch\\n*** Add File: ledger/half.go\\n+package half\\n*** End Patch\")); const r = await tools.exec_command({cmd:`go vet`}); text(r.output)",
@@ -268,8 +248,8 @@ func TestCodeMode(t *testing.T) {
 	c.script(`text((await tools.exec_command({cmd:"make slow"})).output)`, "Script running with cell ID 7", nil)
 	c.line("response_item", object{"type": "function_call", "name": "wait", "call_id": "call_wait", "arguments": `{"cell_id":"7"}`})
 	c.result("call_wait", "Script completed", []object{execution("make slow", 4, "no rule")}, "no rule")
-	c.says("assistant", "Halves are rounded up.")
-	c.write()
+	c.says("Halves are rounded up.")
+	c.save()
 	w.once()
 	line := w.ccd("timeline", id)
 	w.shows("timeline", line, "`go test ./ledger` -> 1", "half.go", "`go build ./broken` -> 2", "gofmt -l looped.go", "looped.go")
@@ -428,65 +408,45 @@ func (w *world) takenBack(session string, want int) {
 
 // TestOnlyThePersonTakesBackInPi is the same for trees of Pi.
 func TestOnlyThePersonTakesBackInPi(t *testing.T) {
+	branch := func(more string) string { return `{"id":THIS,"parentId":LAST,"timestamp":NOW,"type":` + more + `}` }
 	for name, c := range map[string]struct {
-		write func(add func(id, parent string, entry object), said func(id, parent, role, text, stop string))
+		write func(s *chat, first, second string) // behind two parts, the records of the answers
 		back  int
 	}{
-		"two terminals": {func(_ func(string, string, object), said func(id, parent, role, text, stop string)) {
-			said("b1", "a2", "user", "Other.", "")
-			said("b2", "b1", "assistant", "Done.", "stop")
-			said("a5", "a4", "user", "Go on.", "")
-			said("b3", "b2", "user", "Go on, too.", "")
+		"two terminals": {func(s *chat, first, second string) {
+			s.rowAt(first, s.user, "Other.")
+			other := s.says("Done.")
+			s.rowAt(second, s.user, "Go on.")
+			s.rowAt(other, s.user, "Go on, too.")
 		}, 0},
-		"an extension's branch summary": {func(add func(string, string, object), said func(id, parent, role, text, stop string)) {
-			add("s1", "a2", object{"type": "branch_summary", "fromId": "a4", "summary": "part 2 is made", "fromHook": true})
-			said("b1", "s1", "user", "Go on.", "")
+		"an extension's branch summary": {func(s *chat, first, second string) {
+			s.rowAt(first, branch(`"branch_summary","fromId":"`+second+`","summary":"part 2 is made","fromHook":true`), "")
+			s.asks("Go on.")
 		}, 0},
-		"an extension's entry": {func(add func(string, string, object), said func(id, parent, role, text, stop string)) {
-			add("s1", "a2", object{"type": "custom", "customType": "state", "data": object{}})
-			said("b1", "s1", "user", "Go on.", "")
+		"an extension's entry": {func(s *chat, first, _ string) {
+			s.rowAt(first, branch(`"custom","customType":"state","data":{}`), "")
+			s.asks("Go on.")
 		}, 0},
-		"a retry": {func(_ func(string, string, object), said func(id, parent, role, text, stop string)) {
-			said("a5", "a4", "user", "Go on.", "")
-			said("a6", "a5", "assistant", "", "error")
-			said("b1", "a2", "user", "Go on.", "")
+		"a retry": {func(s *chat, first, _ string) {
+			s.asks("Go on.")
+			s.row(s.failed, "")
+			s.rowAt(first, s.user, "Go on.")
 		}, 0},
-		"a person's branch summary": {func(add func(string, string, object), said func(id, parent, role, text, stop string)) {
-			add("s1", "a2", object{"type": "branch_summary", "fromId": "a4", "summary": "part 2 was tried"})
-			add("s2", "s1", object{"type": "model_change", "modelId": "m", "provider": "p"})
-			said("b1", "s2", "user", "Go on.", "")
+		"a person's branch summary": {func(s *chat, first, second string) {
+			s.rowAt(first, branch(`"branch_summary","fromId":"`+second+`","summary":"part 2 was tried"`), "")
+			s.row(branch(`"model_change","modelId":"m","provider":"p"`), "")
+			s.asks("Go on.")
 		}, 1},
-		"a rewind": {func(_ func(string, string, object), said func(id, parent, role, text, stop string)) {
-			said("b1", "a2", "user", "Go on.", "")
-		}, 1},
+		"a rewind": {func(s *chat, first, _ string) { s.rowAt(first, s.user, "Go on.") }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			const id = "651f0e9e-b18c-42df-aded-4707bda1590b"
-			r := rows{w: w}
-			r.add(object{"type": "session", "version": 3, "id": id, "timestamp": w.now(), "cwd": w.dir})
-			add := func(id, parent string, entry object) {
-				entry["id"], entry["timestamp"], entry["parentId"] = id, w.now(), nil
-				if parent != "" {
-					entry["parentId"] = parent
-				}
-				r.add(entry)
-			}
-			said := func(id, parent, role, text, stop string) {
-				m := object{"role": role, "content": []object{{"type": "text", "text": text}}, "timestamp": 1789372821000 + w.rows}
-				if role == "assistant" {
-					m["provider"], m["model"], m["stopReason"] = "p", "m", stop
-				}
-				add(id, parent, object{"type": "message", "message": m})
-			}
-			add("m0", "", object{"type": "model_change", "modelId": "m", "provider": "p"})
-			said("a1", "m0", "user", "Make part 1.", "")
-			said("a2", "a1", "assistant", "Made.", "stop")
-			said("a3", "a2", "user", "Make part 2.", "")
-			said("a4", "a3", "assistant", "Made.", "stop")
-			c.write(add, said)
-			r.write(".pi/agent/sessions/--shop--/2026-09-14T08-00-00-052Z_" + id + ".jsonl")
-			w.takenBack(id, c.back)
+			s := w.chat("pi")
+			s.asks("Make part 1.")
+			first := s.says("Made.")
+			s.asks("Make part 2.")
+			c.write(s, first, s.says("Made."))
+			w.takenBack(s.save(), c.back)
 		})
 	}
 }
@@ -557,11 +517,12 @@ func TestInterrupted(t *testing.T) {
 	call("half\n<error>Command was aborted before completion</error>", object{"toolUseResult": object{"stdout": "half", "interrupted": true}})
 	claude := c.write()
 
-	x, codex := w.codex(1)
-	x.says("user", "Build it.")
+	x := w.codex()
+	codex := x.id
+	x.asks("Build it.")
 	x.line("response_item", object{"type": "function_call", "name": "exec_command", "call_id": "c1", "arguments": `{"cmd":"make all"}`})
 	x.line("response_item", object{"type": "function_call_output", "call_id": "c1", "output": "aborted by user after 3.2s"})
-	x.write()
+	x.save()
 	w.once()
 	for _, s := range []string{claude, codex} {
 		w.shows("timeline", w.ccd("timeline", s), "!refused", "!failed")
@@ -604,18 +565,18 @@ func TestNotRecordedIsNotNot(t *testing.T) {
 	})
 	t.Run("a compaction over 16 MB", func(t *testing.T) {
 		w := newWorld(t)
-		c, id := w.codex(1)
-		c.says("user", "Count the sheep.")
-		c.says("assistant", "Counted.")
+		c := w.codex()
+		c.asks("Count the sheep.")
+		c.says("Counted.")
 		c.line("compacted", object{"message": "", "replacement_history": []object{
 			{"type": "message", "role": "user", "content": []object{{"type": "input_text", "text": "Count the sheep."}}},
 			{"type": "message", "role": "user", "content": []object{{"type": "input_image", "image_url": "data:image/png;base64," + strings.Repeat("QUJD", 17<<18)}}},
 		}})
-		c.says("user", "Go on.")
-		c.write()
+		c.asks("Go on.")
+		c.save()
 		w.once()
 		w.shows("ls", w.ccd("ls", "--all"), "COMPACTED")
-		w.shows("diff", w.prints("diff", id), "!has not compacted")
+		w.shows("diff", w.prints("diff", c.id), "!has not compacted")
 	})
 	t.Run("a picture over 16 MB", func(t *testing.T) {
 		huge, text := picture(strings.Repeat("QUJD", 17<<18)), object{"type": "text", "text": "Which sheep is that?"}
@@ -634,16 +595,16 @@ func TestNotRecordedIsNotNot(t *testing.T) {
 	})
 	t.Run("the branch", func(t *testing.T) {
 		w := newWorld(t)
-		c, id := w.codex(1)
-		c.says("user", "Count the sheep.")
-		c.says("assistant", "Counted.")
-		c.line("session_meta", object{"id": id, "cwd": w.dir, "git": object{"branch": "spring"}})
-		c.says("user", "Go on.")
-		c.says("assistant", "On.")
+		c := w.codex()
+		c.asks("Count the sheep.")
+		c.says("Counted.")
+		c.line("session_meta", object{"id": c.id, "cwd": w.dir, "git": object{"branch": "spring"}})
+		c.asks("Go on.")
+		c.says("On.")
 		c.line("session_meta", object{"id": "01a30000-0000-7000-8000-000000000009", "cwd": "/elsewhere", "git": object{"branch": "foreign"}})
-		c.write()
+		c.save()
 		w.once()
-		w.shows("show", w.ccd("show", id), "branch `spring`")
+		w.shows("show", w.ccd("show", c.id), "branch `spring`")
 	})
 }
 
@@ -660,11 +621,11 @@ func TestNewValues(t *testing.T) {
 	c.row("continued-in", object{"text": "this goes on elsewhere"})
 	c.row("continued-in", object{"text": "this goes on elsewhere"})
 	s := c.write()
-	x, _ := w.codex(2)
-	x.says("user", "Count the sheep.")
+	x := w.codex()
+	x.asks("Count the sheep.")
 	x.line("dream", object{"text": "electric ones"})
 	x.line("event_msg", object{"type": "dream_told"})
-	x.write()
+	x.save()
 	w.once()
 	w.shows("doctor", w.prints("doctor"), "continued-in (2)", "system/session_exit (1)", "dream (1)", "event_msg/dream_told (1)")
 	w.ccd("compact", s)
@@ -715,22 +676,22 @@ func TestOlderGenerations(t *testing.T) {
 			}}
 		},
 		"codex, twice": func(w *world) (string, []func()) {
-			c, id := w.codex(1)
-			c.says("user", "Part one.")
-			c.says("assistant", "Made.")
+			c := w.codex()
+			c.asks("Part one.")
+			c.says("Made.")
 			early := slices.Clone(c.lines)
-			c.says("user", "Part two, lost.")
-			c.says("assistant", "Made.")
-			c.write()
+			c.asks("Part two, lost.")
+			c.says("Made.")
+			c.save()
 			next := func(text string) func() {
 				return func() {
 					c.lines = slices.Clone(early)
-					c.says("user", text)
-					c.says("assistant", "Made.")
-					c.write()
+					c.asks(text)
+					c.says("Made.")
+					c.save()
 				}
 			}
-			return id, []func(){next("Part between."), next("Part three.")}
+			return c.id, []func(){next("Part between."), next("Part three.")}
 		},
 		"overwritten": func(w *world) (string, []func()) {
 			c := w.claude(1)
@@ -874,9 +835,10 @@ func TestAttachments(t *testing.T) {
 // TestFactsBesideTheTranscript: names that agents keep in other files are shown and found, and homes that hooks name are known.
 func TestFactsBesideTheTranscript(t *testing.T) {
 	w := newWorld(t)
-	x, codex := w.codex(1)
-	x.says("user", "Count the sheep.")
-	x.write()
+	x := w.codex()
+	codex := x.id
+	x.asks("Count the sheep.")
+	x.save()
 	put(t, filepath.Join(w.home, ".codex/session_index.jsonl"), rowOf(object{"id": codex, "thread_name": "old"})+"\n"+rowOf(object{"id": codex, "thread_name": "Night watch"})+"\nno JSON\n")
 	c := w.claude(1)
 	c.asks("Weigh the parcels.")

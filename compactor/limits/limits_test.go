@@ -90,6 +90,14 @@ func TestOptionsHash(t *testing.T) {
 	}
 }
 
+func TestLevels(t *testing.T) {
+	for l, want := range map[Level]int{0: 30, Gentle: 30, Standard: 20, Aggressive: 10, Maximum: 5} {
+		if got := l.Percent(); got != want {
+			t.Errorf("%s leaves %d %%, want %d", l, got, want)
+		}
+	}
+}
+
 func TestDerived(t *testing.T) {
 	if Tokens(10) != 13 || Tokens(int64(3)) != 4 || Tokens(0) != 0 {
 		t.Error("chars * 4 / 3 in integers")

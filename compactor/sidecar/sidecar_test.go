@@ -49,6 +49,11 @@ func TestRenderAndParse(t *testing.T) {
 			t.Errorf("%s = %q, want %q", key, p.Fields[key], want)
 		}
 	}
+	for i, line := range strings.Split(string(doc.Text), "\n") {
+		if name, is := strings.CutPrefix(line, "## "); is && !strings.HasPrefix(name, "#") && !strings.Contains(p.Fields["sections"], fmt.Sprintf("%s: %d", name, i+1)) {
+			t.Errorf("%s is at line %d, the front matter says %s", name, i+1, p.Fields["sections"])
+		}
+	}
 	if len(p.Sections) != 2 || p.Sections[0].Body != sections()[0].Body+"\n" || p.Sections[1] != sections()[1] {
 		t.Errorf("sections = %q", p.Sections)
 	}
@@ -61,6 +66,13 @@ func TestRenderAndParse(t *testing.T) {
 	body := string(doc.Text)[strings.Index(string(doc.Text), "\n---\n")+5:]
 	if doc.Tokens != Tokens(body) {
 		t.Errorf("%d tokens, the text after the front matter has %d", doc.Tokens, Tokens(body))
+	}
+}
+
+func TestEmptySession(t *testing.T) {
+	p, err := Parse(Render(matter(), nil).Text)
+	if err != nil || p.Check() != nil || len(p.Sections) != 0 {
+		t.Errorf("%+v, %v, %v", p, err, p.Check())
 	}
 }
 
