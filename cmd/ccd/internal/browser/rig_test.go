@@ -278,8 +278,6 @@ func (p *tab) size(width int64, dark bool) {
 
 func (p *tab) text() string { return eval[string](p, "document.body ? document.body.innerText : ''") }
 
-func (p *tab) html() string { return eval[string](p, "document.documentElement.outerHTML") }
-
 func (p *tab) path() string { return eval[string](p, "location.pathname + location.search") }
 
 // click clicks the first visible element that matches, with the mouse.
