@@ -99,10 +99,8 @@ func plant(t *testing.T, from string, r *rand.Rand) *garden {
 			rel, _ := filepath.Rel(from, path)
 			to := filepath.Join(g.home, rel)
 			g.planted[to] = true
-			if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-				return err
-			}
-			return os.WriteFile(to, out.Bytes(), 0o600)
+			put(t, to, out.String())
+			return nil
 		})
 		must(t, err)
 	}
@@ -165,8 +163,7 @@ func TestCanaries(t *testing.T) {
 		path := filepath.Join(source, filepath.FromSlash(name))
 		put(t, path, b.String())
 	}
-	compacted := read(t, filepath.Join("story", "compaction.jsonl"))
-	put(t, filepath.Join(source, ".claude", "projects", "-src-ledger", "c0ffee00-0000-4000-8000-000000000000.jsonl"), string(compacted))
+	put(t, filepath.Join(source, ".claude", "projects", "-src-ledger", "c0ffee00-0000-4000-8000-000000000000.jsonl"), string(read(t, filepath.Join("story", "compaction.jsonl"))))
 	doneIn(t, env, "run", "--once", "-q")
 	for agent, dir := range canaryAgents {
 		must(t, os.MkdirAll(filepath.Join(source, filepath.FromSlash(dir)), 0o700))

@@ -881,6 +881,5 @@ func (w *world) newest(pattern string) string {
 	if err != nil || len(files) != 1 {
 		w.Fatalf("%s: %q, %v", pattern, files, err)
 	}
-	text := read(w, files[0])
-	return string(text)
+	return string(read(w, files[0]))
 }

@@ -105,8 +105,7 @@ func TestMemoryOfACatchUp(t *testing.T) {
 		info, ok, err := daemon.ReadRun(filepath.Join(c.home, ".local", "state", "ccd"))
 		return err == nil && ok && !info.LastPass.IsZero() && info.CatchUp == nil
 	})
-	text := read(t, fmt.Sprintf("/proc/%d/status", running.Process.Pid))
-	_, after, _ := strings.Cut(string(text), "VmHWM:")
+	_, after, _ := strings.Cut(string(read(t, fmt.Sprintf("/proc/%d/status", running.Process.Pid))), "VmHWM:")
 	var peak int // resident KB, of which the program and the mapped archive are about 30,000
 	if _, err := fmt.Sscan(after, &peak); err != nil {
 		t.Fatal(err)

@@ -202,7 +202,7 @@ func TestOldOutputsOfAList(t *testing.T) {
 // TestRatioOfACompanion: a companion has at most the share of the session's characters, and uses it.
 func TestRatioOfACompanion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "talk.jsonl")
-	must(t, os.WriteFile(path, muchTalk(), 0o600))
+	put(t, path, string(muchTalk()))
 	for ratio, share := range map[string]float64{".2": .2, ".45": .45} {
 		var made struct {
 			Original  float64 `json:"original_tokens"`
@@ -240,9 +240,7 @@ func TestFilterAsksTheSummarizer(t *testing.T) {
 	home := t.TempDir()
 	config := filepath.Join(home, "config.toml")
 	asked := filepath.Join(home, "asked")
-	if err := os.WriteFile(config, fmt.Appendf(nil, "[summarizer]\ncommand = [\"sh\", \"-c\", \"cat >> %s; echo The model says so.\"]\n", asked), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, config, fmt.Sprintf("[summarizer]\ncommand = [\"sh\", \"-c\", \"cat >> %s; echo The model says so.\"]\n", asked))
 	const walk = "We walked by the mill in the evening and sat down for a while. "
 	list, err := json.Marshal([]any{
 		map[string]any{"id": "a", "role": "assistant", "content": strings.Repeat(walk, 9)},

@@ -76,7 +76,6 @@ func TestUnknownInputIsRefused(t *testing.T) {
 func TestForeignFileBelowARoot(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "projects", "-src-mill")
-	must(t, os.MkdirAll(dir, 0o700))
 	sessions := map[string]string{
 		"11111111-2222-4333-8444-555555555555": strings.Repeat(`{"type":"later_kind","sessionId":"s","message":{"role":"user","content":[{"type":"text","text":"`+strings.Repeat("sack ", 2000)+`"}]}}`+"\n", 40),
 		"22222222-2222-4333-8444-555555555555": claudeSession(150000), // the control

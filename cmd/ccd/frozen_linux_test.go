@@ -139,8 +139,7 @@ func all(t *testing.T, home string, commands ...string) map[string]outcome {
 
 func comesBack(t *testing.T, home, path string) bool {
 	t.Helper()
-	want := read(t, path)
-	return all(t, home, "restore --session "+id(path))["restore --session "+id(path)].out == string(want)
+	return all(t, home, "restore --session "+id(path))["restore --session "+id(path)].out == string(read(t, path))
 }
 
 // A reader stopped in a transaction blocks no other reader. The daemon waits, says so, and later continues.

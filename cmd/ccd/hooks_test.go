@@ -112,7 +112,6 @@ func newHookPlace(t *testing.T, data []byte) hookPlace {
 	t.Helper()
 	home := t.TempDir()
 	p := hookPlace{t, home, filepath.Join(home, ".claude", "projects", "-home-me-harbour", hooked+".jsonl")}
-	must(t, os.MkdirAll(filepath.Dir(p.path), 0o700))
 	p.write(data)
 	return p
 }

@@ -23,7 +23,6 @@ func agentHome(t *testing.T, results ...any) (env []string) {
 	t.Helper()
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "projects", "-src-ledger")
-	must(t, os.MkdirAll(dir, 0o700))
 	var text bytes.Buffer
 	n := 0
 	here, err := os.Getwd()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"html"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -46,11 +45,9 @@ func TestDocsPicture(t *testing.T) {
 	} {
 		var session []byte
 		for _, part := range parts {
-			b := read(t, part)
-			session = append(session, b...)
+			session = append(session, read(t, part)...)
 		}
 		path = filepath.Join(home, path)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		session = bytes.ReplaceAll(session, []byte(`"2026-`), []byte(`"2020-`))
 		put(t, path, string(session))
 	}

@@ -20,7 +20,6 @@ func resumeHome(t *testing.T) (ccd func(want int, args ...string) string, transc
 	t.Helper()
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "projects", "-home-dev-ledger")
-	must(t, os.MkdirAll(dir, 0o700))
 	transcript = filepath.Join(dir, "3f9a2b17-5c1e-4a80-9f4d-2b1c0de5a001.jsonl")
 	var b bytes.Buffer
 	must(t, gen.Write(&b, gen.Claude, 11, 400_000))

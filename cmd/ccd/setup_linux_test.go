@@ -183,8 +183,8 @@ func TestSetup(t *testing.T) {
 	}
 	testkit.Eventually(t, "the service runs", func() bool {
 		var s status.Report
-		out, _, _ := r.quietly("status", "--json")
-		return json.Unmarshal([]byte(out), &s) == nil && s.Running && s.Service.Active && s.Sessions == 1
+		out, _ := r.command("ccd", "status", "--json").Output() // whatever its exit code
+		return json.Unmarshal(out, &s) == nil && s.Running && s.Service.Active && s.Sessions == 1
 	})
 	after := r.tree()
 	if after == before {
@@ -211,15 +211,6 @@ func TestSetup(t *testing.T) {
 	if _, said = r.ccd(words.ExitDone, "setup", "--undo"); !strings.Contains(said, "has nothing to do") {
 		t.Errorf("undone already, it says:\n%s", said)
 	}
-}
-
-// quietly runs a command whatever its exit code.
-func (r *setupRig) quietly(args ...string) (out, said string, err error) {
-	var stdout, stderr bytes.Buffer
-	c := r.command("ccd", args...)
-	c.Stdout, c.Stderr = &stdout, &stderr
-	err = c.Run()
-	return stdout.String(), stderr.String(), err
 }
 
 // TestSetupFailingStep: what fails keeps nothing else from being done, and the next setup does only what is missing.

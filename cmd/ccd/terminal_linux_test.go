@@ -241,7 +241,6 @@ var colours = regexp.MustCompile("\x1b\\[(1;31|3[1239]|0)m|\r[a-z: ]*(\\[[# ]*\\
 func TestRunPrintsEachEvent(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".claude", "projects", "-src-mill", chosenA+".jsonl")
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	session := claudeSession(150000)
 	put(t, path, session)
 	long := time.Now().Add(-time.Hour)

@@ -27,8 +27,7 @@ func TestTopInATerminal(t *testing.T) {
 	})
 	must(t, err)
 	path := filepath.Join(home, ".claude", "projects", "-w", "0a1b2c3d-0000-4000-8000-000000000003.jsonl")
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, append(line, '\n'), 0o600))
+	put(t, path, string(line)+"\n")
 	command(t, home, "run", "--once", "-q")
 
 	exe, err := os.Executable()

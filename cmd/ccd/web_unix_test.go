@@ -85,7 +85,6 @@ func webHome(t *testing.T, transcripts map[string]string) string {
 	t.Helper()
 	home := t.TempDir()
 	dir := filepath.Join(home, ".claude", "projects", "-home-me-ledger")
-	must(t, os.MkdirAll(dir, 0o700))
 	for id, text := range transcripts {
 		put(t, filepath.Join(dir, id+".jsonl"), text)
 	}
@@ -639,8 +638,7 @@ func TestExport(t *testing.T) {
 	home := webHome(t, map[string]string{ledgerID: ledger(t)})
 	file := filepath.Join(home, "session.html")
 	done(t, home, "export", "-o", file, ledgerID[:8])
-	data := read(t, file)
-	text := string(data)
+	text := string(read(t, file))
 	harmlessPage(t, "export", text, true)
 	wants(t, text, "default-src &#39;none&#39;", "What its own summary kept", "keep it integer cents everywhere", `id="r52"`, "money.py", "bk36mdtxyn2j", "</html>")
 	if page := serveWeb(t, home).want(http.StatusOK, ledgerURL+"/export"); page != text {

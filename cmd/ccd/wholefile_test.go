@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,7 +44,6 @@ func geminiFile(t *testing.T, turns int, word string) string {
 func TestSessionAsOneValue(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".gemini", "tmp", "mill", "chats", "session-2026-03-01T09-00-abcdef01.json")
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	whole := geminiFile(t, 120, "sluice")
 	for _, content := range []string{whole[:40_000], whole, strings.Replace(whole, "Mend sluice 60.", "Mend SLUICE 60.", 1), geminiFile(t, 130, "wheel")} {
 		put(t, path, content)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -44,9 +43,7 @@ func TestWhoseWords(t *testing.T) {
 		cases = append(cases, whoseCases(t, home, agent)...)
 	}
 	config := filepath.Join(home, "config.toml")
-	if err := os.WriteFile(config, []byte("[agents]\nreach = \"all\"\n"), 0o600); err != nil { // one server answers for all of them
-		t.Fatal(err)
-	}
+	put(t, config, "[agents]\nreach = \"all\"\n") // one server answers for all of them
 	env = append(env, "CCD_CONFIG="+config)
 	doneIn(t, env, "run", "--once", "-q")
 	for _, c := range testkit.Sample(t, cases, 4) {
@@ -77,7 +74,6 @@ func whoseCases(t *testing.T, home, agent string) (cases []whose) {
 			write = c.codexLines
 			c.file = filepath.Join(home, ".codex", "sessions", "2026", "01", "15", "rollout-2026-01-15T10-00-00-"+c.id+".jsonl")
 		}
-		must(t, os.MkdirAll(filepath.Dir(c.file), 0o700))
 		var lines bytes.Buffer
 		for n, m := range write(t, string(f.Data)) {
 			maps.Copy(m, map[string]any{"timestamp": fmt.Sprintf("2026-01-15T10:00:%02dZ", n)})
@@ -288,8 +284,7 @@ func (c *whose) inCopy(t *testing.T, env []string, to string) {
 	}
 	var made struct{ Path string }
 	must(t, json.Unmarshal(out, &made))
-	b := read(t, made.Path)
-	human, results := copied(t, map[string]string{"claude": "claude-code", "codex": "codex"}[to], b)
+	human, results := copied(t, map[string]string{"claude": "claude-code", "codex": "codex"}[to], read(t, made.Path))
 	if c.said { // in the copy they may be the result of a call
 		human += strings.ReplaceAll(results, forged, "")
 	}

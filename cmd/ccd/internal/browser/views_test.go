@@ -49,8 +49,7 @@ func (p *tab) axe(source string) (all []finding) {
 
 func axeSource(t testing.TB) string {
 	t.Helper()
-	text := testkit.Read(t, filepath.Join(tools, "node_modules", "axe-core", "axe.min.js"))
-	return string(text)
+	return string(testkit.Read(t, filepath.Join(tools, "node_modules", "axe-core", "axe.min.js")))
 }
 
 // wide lists the elements that reach beyond the right edge of the page.

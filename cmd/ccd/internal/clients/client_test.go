@@ -173,8 +173,7 @@ func (p *place) write(path, text string) {
 
 func (p *place) read(path string) string {
 	p.t.Helper()
-	text := testkit.Read(p.t, path)
-	return string(text)
+	return string(testkit.Read(p.t, path))
 }
 
 // env is the clients' environment.

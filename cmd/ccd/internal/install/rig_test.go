@@ -53,8 +53,7 @@ func (h home) write(name, text string) {
 
 func (h home) read(name string) string {
 	h.t.Helper()
-	text := testkit.Read(h.t, h.path(name))
-	return string(text)
+	return string(testkit.Read(h.t, h.path(name)))
 }
 
 // setup is the set-up of the ccd in bin, as change makes it.
