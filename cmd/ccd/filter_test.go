@@ -85,6 +85,20 @@ func TestSupportChatStaysUsable(t *testing.T) {
 	}
 }
 
+// TestBudgetsAreMet: a list is within --max-tokens, or ccd fails and says so; nothing is dropped where summaries are enough.
+func TestBudgetsAreMet(t *testing.T) {
+	for seed := range uint64(testkit.Cases(t, 2, 8)) {
+		list := gen.List(seed, 60)
+		for _, most := range []int{200, 900, 4000, 12000} {
+			out, code, talk := piped(t.TempDir(), list, "compact", "--no-archive", "--json", "--format", "messages", "-q", "--max-tokens", strconv.Itoa(most), "-")
+			var r form.FilterReport
+			if code == 0 && json.Unmarshal(out, &r) != nil || code == 0 && r.Tokens > most || code != 0 && (code != 1 || !strings.Contains(talk, "cannot be met")) {
+				t.Errorf("seed %d, %d tokens: exit %d, %d tokens, %s", seed, most, code, r.Tokens, talk)
+			}
+		}
+	}
+}
+
 // filteredBy filters a list and returns its messages as they were printed, and the report.
 func filteredBy(t *testing.T, list any, flags ...string) (messages []string, report form.FilterReport) {
 	t.Helper()
