@@ -175,6 +175,19 @@ func TestPickByNumber(t *testing.T) {
 	}
 }
 
+// TestInterruptedInput: Ctrl-C ends a command that reads what a person types.
+func TestInterruptedInput(t *testing.T) {
+	home := t.TempDir()
+	for _, args := range [][]string{{"compact", "--no-archive", "-"}, {"archive", "forget", "--match", "-", "--dry-run"}} {
+		cmd, screen, seen := startOnTerminal(t, home, 80, 10, nil, nil, args...)
+		seen.has(t, "reading stdin until Ctrl-D")
+		typeKeys(t, screen, "\x03")
+		if code := exitOf(t, cmd, seen); code != words.ExitInterrupted {
+			t.Errorf("%v: exit %d: %s", args, code, seen.String())
+		}
+	}
+}
+
 // onTerminal runs a command on a terminal, and returns everything that the terminal got.
 func onTerminal(t *testing.T, home string, args ...string) (string, int) {
 	t.Helper()

@@ -20,6 +20,7 @@ import (
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/daemon"
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 )
 
@@ -76,11 +77,26 @@ func (a *App) Print(text string) error {
 func (a *App) PrintWrapped(text string) error { return a.Print(a.wrapped(a.Out, text)) }
 
 func (a *App) wrapped(to io.Writer, text string) string {
-	if width := a.widthOf(to); width > 0 {
-		return strings.Join(table.WrapLines(text, width), "\n") + "\n"
+	width := a.widthOf(to)
+	if width <= 0 {
+		return text
 	}
-	return text
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		command := ""
+		if at := copied().FindStringIndex(line); at != nil && table.CellsOf(line) > width { // the terminal wraps it, so that it is copied whole
+			line, command = line[:at[0]+1], strings.TrimLeft(line[at[0]+1:], " ")
+		}
+		if line != "" {
+			b.WriteString(strings.Join(table.WrapLines(line, width), "\n") + "\n")
+		}
+		b.WriteString(command)
+	}
+	return b.String()
 }
+
+// copied matches a command at the end of a line, or a path.
+var copied = lazy.Regexp(`: (\S*ccd|rm|go run \S+) [^:]*\n$|: ?/\S+\n$`)
 
 // Draw writes text with control sequences. The caller has escaped what comes from transcripts.
 func (a *App) Draw(text string) error { return writeText(a.Out, text) }

@@ -48,3 +48,17 @@ func ReadLine(ctx context.Context, in *bufio.Reader) (string, error) {
 		return got.line, nil
 	}
 }
+
+// Input is stdin until its end or that of ctx: a read of a terminal cannot be interrupted, only left behind.
+func (a *App) Input(ctx context.Context) io.Reader {
+	if IsTTY(a.In) {
+		a.Say("reading stdin until Ctrl-D")
+	}
+	r, w := io.Pipe()
+	go func() {
+		_, err := io.Copy(w, a.In)
+		w.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { w.CloseWithError(context.Cause(ctx)) })
+	return r
+}

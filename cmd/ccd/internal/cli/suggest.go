@@ -69,8 +69,12 @@ func NearestCommand(c *cobra.Command, typed string) string {
 func unknownFlag(c *cobra.Command, err error) error {
 	typed, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {
-		if _, name, found := strings.Cut(err.Error(), " in -"); found { // pflag took it for flags in one letter each
-			return words.Hint(Usage(c, err), "%s -- -%s", c.CommandPath(), words.Shell(name))
+		if _, name, found := strings.Cut(err.Error(), " in -"); len(name) > 1 && found { // pflag took it for flags in one letter each
+			typed := ""
+			for _, arg := range append(c.Flags().Args(), "-"+name) {
+				typed += " " + words.Shell(arg)
+			}
+			return words.Hint(Usage(c, err), "%s --%s", c.CommandPath(), typed)
 		}
 		return Usage(c, err)
 	}

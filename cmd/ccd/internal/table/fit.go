@@ -171,7 +171,12 @@ func Facts(rows [][]string, width int, colours bool) (lines []string) {
 // WrapCells breaks text into lines of at most width cells, between words or within words that are longer.
 func WrapCells(text string, width int) (lines []string) {
 	line := ""
-	for _, word := range strings.Fields(text) {
+	all := strings.Fields(text)
+	for i, word := range all {
+		if word == "[ccd" && i+1 < len(all) { // an ID stays with what makes it a marker
+			all[i+1] = word + " " + all[i+1]
+			continue
+		}
 		if longer := line + " " + word; line != "" && CellsOf(longer) <= width {
 			line = longer
 			continue

@@ -231,13 +231,24 @@ const (
 	mostWeeks = 120
 )
 
-// step names the day, the week or the month of a time, as the whole time needs it: for programs and for people.
-func (b *Sums) step(t time.Time) (key, name string) {
-	t = t.Local()
+// Unit is what the times of the sums are, as the whole time needs it: a day, a week or a month.
+func (b *Sums) Unit() string {
 	switch days := int(b.Until.Sub(b.Since).Hours() / 24); {
 	case days <= mostDays:
-		return t.Format(time.DateOnly), t.Format("Mon 2 Jan")
+		return "day"
 	case days <= mostWeeks:
+		return "week"
+	}
+	return "month"
+}
+
+// step names the unit of a time: for programs and for people.
+func (b *Sums) step(t time.Time) (key, name string) {
+	t = t.Local()
+	switch b.Unit() {
+	case "day":
+		return t.Format(time.DateOnly), t.Format("Mon 2 Jan")
+	case "week":
 		monday := t.AddDate(0, 0, -(int(t.Weekday())+6)%7)
 		return monday.Format(time.DateOnly), monday.Format("week of 2 Jan")
 	}

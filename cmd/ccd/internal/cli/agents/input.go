@@ -31,7 +31,7 @@ func (a *app) input(ctx context.Context, arg string, anyList bool) (s transcript
 	place := sha256.Sum256([]byte(s.Path)) // so that files with the same name are different sessions
 	s.ID = fmt.Sprintf("file/%s-%x", strings.TrimSuffix(s.Source, ".jsonl"), place[:4])
 	if arg == "-" {
-		if s, err = a.spool(); err != nil {
+		if s, err = a.spool(ctx); err != nil {
 			return s, done, err
 		}
 		done = func() { os.Remove(s.Path) }
@@ -48,13 +48,13 @@ func (a *app) input(ctx context.Context, arg string, anyList bool) (s transcript
 }
 
 // spool copies stdin to a temporary file that only its owner can read. The content's hash names the session.
-func (a *app) spool() (transcript.Session, error) {
+func (a *app) spool(ctx context.Context) (transcript.Session, error) {
 	f, err := os.CreateTemp("", "ccd-*.jsonl")
 	if err != nil {
 		return transcript.Session{}, fmt.Errorf("store stdin: %w", err)
 	}
 	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(f, sum), a.In)
+	_, err = io.Copy(io.MultiWriter(f, sum), a.Input(ctx))
 	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(f.Name())
 		return transcript.Session{}, fmt.Errorf("read stdin: %w", err)

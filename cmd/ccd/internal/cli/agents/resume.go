@@ -342,7 +342,7 @@ func (a *app) printResumed(e *reader.Entry, agent string, c *resume.Copy, path, 
 	case f.run:
 		return nil
 	}
-	a.Say("the copy is %s", path)
+	a.Say("the copy: %s", path)
 	return a.Print(strings.TrimSpace(command) + "\n")
 }
 

@@ -170,7 +170,7 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 func (a *app) removal(ctx context.Context, d *daemon.Daemon, l *reader.Library, f forgetFlags, args []string) (r archive.Removal, err error) {
 	text := f.match
 	if text == "-" {
-		b, err := io.ReadAll(io.LimitReader(a.In, transcript.MaxLine))
+		b, err := io.ReadAll(io.LimitReader(a.Input(ctx), transcript.MaxLine))
 		if err != nil {
 			return r, fmt.Errorf("read text: %w", err)
 		}

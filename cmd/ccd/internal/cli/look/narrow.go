@@ -67,7 +67,12 @@ func (n narrow) missing(a *app, l *reader.Library) error {
 		return words.Hint(fmt.Errorf("find agent %s: %w in any session", n.agent, archive.ErrNotFound), "use --agent %s", strings.Join(slices.Compact(agents), " or "))
 	case n.project != "." && !has(narrow{project: n.project}):
 		err := l.Missing(fmt.Errorf("find project %s: %w in any session", n.project, archive.ErrNotFound))
-		best, _ := config.Nearest(filepath.Base(n.project), names(func(e *reader.Entry) string { return filepath.Base(e.Kept.Cwd) }))
+		all := names(func(e *reader.Entry) string { return words.Directory(e.Kept.Cwd) })
+		last := filepath.Base(n.project)
+		best, _ := config.Nearest(last, all)
+		if i := slices.IndexFunc(all, func(name string) bool { return strings.Contains(strings.ToLower(name), strings.ToLower(last)) }); i >= 0 {
+			best = all[i]
+		}
 		if best != "" {
 			return words.Hint(err, "use --project %s", words.Shell(best))
 		}
@@ -93,14 +98,23 @@ func (n narrow) projects(a *app) (func(dir string) bool, error) {
 	elements := func(path string) []string {
 		return strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
 	}
+	is := func(have, want string) bool { // want may be cut, as lists show it
+		begin, cut := strings.CutSuffix(want, "…")
+		return strings.EqualFold(have[:min(len(have), len(begin))], begin) && (cut || len(have) == len(want))
+	}
 	want := elements(n.project)
-	return func(dir string) bool {
-		for have := elements(dir); len(want) > 0 && len(have) >= len(want); have = have[1:] {
-			if slices.EqualFunc(have[:len(want)], want, strings.EqualFold) {
+	has := func(have []string) bool {
+		for ; len(want) > 0 && len(have) >= len(want); have = have[1:] {
+			if slices.EqualFunc(have[:len(want)], want, is) {
 				return true
 			}
 		}
 		return false
+	}
+	hidden := func(element string) bool { return strings.HasPrefix(element, ".") } // the name of a worktree is without it
+	return func(dir string) bool {
+		all := elements(dir)
+		return has(all) || has(slices.DeleteFunc(all, hidden))
 	}, nil
 }
 

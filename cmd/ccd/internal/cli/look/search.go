@@ -307,6 +307,8 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 	switch {
 	case hides && slices.ContainsFunc(args, func(word string) bool { return len(l.Agents.Redact.Session().Marks([]byte(word))) > 0 }):
 		return words.Hint(err, noSecrets)
+	case f.said != "" && len(args) > 1 && args[0] == human:
+		return words.Hint(err, "ccd search --said=%s%s", human, asTyped(args[1:]))
 	case narrow && f.all:
 		return words.Hint(err, "ccd search --all%s", what)
 	case narrow:

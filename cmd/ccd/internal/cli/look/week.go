@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -120,12 +121,15 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 		a.Say("nothing happened in this time%s", newestChange(l, which.Session, w.Since, now))
 		return nil
 	}
-	rows, more := weekRows(sums, a.Width() > 0)
+	rows, more := weekRows(sums, a.Width() > 0, math.MaxInt)
+	if len(rows) > a.most(screen) && a.Width() > 0 {
+		rows, more = weekRows(sums, true, mostSums)
+	}
 	if err := cli.PrintTable(a.App, rows, weekColumns(sums)); err != nil {
 		return err
 	}
 	if more > 0 {
-		a.Say("%s, in a pipe: ccd week ... | less", words.Count(more, "more line"))
+		a.Say("%s, which it prints in a pipe", words.Count(more, "more line"))
 	}
 	if caveat := sums.Total.Caveat(); caveat != "" {
 		a.Say("%s", caveat)
@@ -142,17 +146,17 @@ type weekRow struct {
 	*work.Sum
 }
 
-// mostSums is how many projects, agents and models a terminal shows.
+// mostSums is how many projects, agents and models a terminal shows that is too small for all.
 const mostSums = 5
 
-func weekRows(sums *work.Sums, brief bool) (rows []weekRow, more int) {
+func weekRows(sums *work.Sums, brief bool, most int) (rows []weekRow, more int) {
 	for _, g := range []struct {
 		by   string
 		list []*work.Sum
-	}{{"day", sums.Times}, {"project", sums.Projects}, {"agent", sums.Agents}, {"model", sums.Models}, {"total", []*work.Sum{sums.Total}}} {
+	}{{sums.Unit(), sums.Times}, {"project", sums.Projects}, {"agent", sums.Agents}, {"model", sums.Models}, {"total", []*work.Sum{sums.Total}}} {
 		list := g.list
-		if brief && g.by != "day" {
-			list = list[:min(len(list), mostSums)]
+		if g.by != sums.Unit() {
+			list = list[:min(len(list), most)]
 			more += len(g.list) - len(list)
 		}
 		var paths []string
