@@ -28,6 +28,7 @@ type formula struct {
 	head       float64 // of a head that says something alone: a command and how it ended, a choice
 	brought    float64 // importance of a head that only comes with a part
 	word       float64 // of a new word, beside a new value
+	opening    float64 // factor of the first sentence of what the human asked or refused
 	effect     float64 // importance of the line that says what a turn changed
 	focus      float64 // factor of a part with a word of the focus
 	floor      float64 // age of the oldest event
@@ -42,7 +43,7 @@ type formula struct {
 // standard is the formula as measured.
 func standard() formula {
 	return formula{
-		part: 1, head: 2, brought: .5, word: .8, effect: 4, focus: 20, floor: .3, place: .2, turns: 15, longAgo: .5, cost: 8,
+		part: 1, head: 2, brought: .5, word: .8, opening: 2, effect: 4, focus: 20, floor: .3, place: .2, turns: 15, longAgo: .5, cost: 8,
 		saturation: 1000,
 	}
 }

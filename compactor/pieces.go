@@ -119,10 +119,10 @@ func (d *draft) callKind(e *event) kind {
 	switch c.Op {
 	case transcript.Command:
 		switch {
-		case len(e.git) > 0:
-			return gitRun
 		case c.LookUp:
 			return look
+		case len(e.git) > 0:
+			return gitRun
 		case c.Checks():
 			return check
 		}
@@ -324,6 +324,9 @@ func (d *draft) addText(e *event, text string) {
 		parts = []part{{text: strings.TrimSpace(text)}}
 	}
 	d.addParts(e, importance, parts)
+	if (e.kind == human || e.kind == refusal) && !e.Back && len(e.parts) > 0 {
+		e.parts[0].importance *= d.formula.opening
+	}
 	if r := e.row(); !r.prose && r.fail > r.body {
 		e.raise()
 	}
@@ -438,8 +441,11 @@ func (d *draft) cutEdit(e *event) {
 		d.addParts(e, e.row().minor, prefixed(added, "+", e.total))
 		return
 	}
-	head := fmt.Sprintf("%s %s +%d -%d%s", verbs[e.Call.Op], file, len(added), len(removed), ending(e.Call))
-	d.addHead(e, head)
+	head := verbs[e.Call.Op] + " " + file
+	if len(added)+len(removed) > 0 { // else the call does not show what it changed
+		head += fmt.Sprintf(" +%d -%d", len(added), len(removed))
+	}
+	d.addHead(e, head+ending(e.Call))
 	e.total = len(added) + len(removed)
 	d.addParts(e, e.row().body, prefixed(added, "+", 0))
 	d.addParts(e, e.row().minor, prefixed(removed, "-", len(added)))

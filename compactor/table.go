@@ -70,6 +70,6 @@ var table = [...]row{
 	found:       {"search", .5, .5, .5, .5, pairs, false},
 	fetched:     {"web", .5, .5, .5, .5, sentences, false},
 	other:       {"call", .5, .5, .5, .5, pairs, false},
-	editedFiles: {"edited file", 0, 18, 18, 18, nil, false},
-	readFiles:   {"read file", 0, 10, 10, 10, nil, false},
+	editedFiles: {"edited file", 0, 27, 27, 27, nil, false},
+	readFiles:   {"read file", 0, 15, 15, 15, nil, false},
 }
