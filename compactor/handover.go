@@ -171,7 +171,11 @@ func (h *handover) task() {
 		if i == 0 && left > 0 {
 			name = fmt.Sprintf("then, after %d more", left)
 		}
-		h.ask(name, e, h.short, h.answering(e))
+		most := h.short
+		if i == len(since)-left-1 { // the newest counts most
+			most = 2 * h.quote
+		}
+		h.ask(name, e, most, h.answering(e))
 	}
 }
 
