@@ -36,6 +36,7 @@ func TestAblation(t *testing.T) {
 		{"new words", func(d *draft) { d.formula.word = 0 }},
 		{"value of a head", func(d *draft) { d.formula.head = d.formula.part }},
 		{"value of a part", func(d *draft) { d.formula.part = 0 }},
+		{"first sentence of a request", func(d *draft) { d.formula.opening = 1 }},
 		{"effect of a turn", func(d *draft) { d.formula.effect = 0 }},
 		{"saturation", func(d *draft) { d.formula.saturation = 1e9 }},
 		{"cost of a piece", func(d *draft) { d.formula.cost = 0 }},
