@@ -627,7 +627,7 @@ func TestNewValues(t *testing.T) {
 	x.line("event_msg", object{"type": "dream_told"})
 	x.save()
 	w.once()
-	w.shows("doctor", w.prints("doctor"), "continued-in (2)", "system/session_exit (1)", "dream (1)", "event_msg/dream_told (1)")
+	w.shows("doctor", w.prints("doctor"), "Claude Code: 3 records are of an unknown type, in 1 session", "Codex: 2 records are of an unknown type, in 1 session")
 	w.ccd("compact", s)
 	for _, source := range []string{"resume", "fork", "teleport"} {
 		w.shows(source, w.begins(s, w.claudePath(s), source), "in ounces")

@@ -102,7 +102,7 @@ func TestHarness(t *testing.T) {
 	w.once()
 	w.shows("timeline", w.ccd("timeline", h.dir), "And the terns?", "compacted by the agent")
 	w.shows("show", w.ccd("show", h.dir), "There are eight.", "Stopped (#", "no balance", "!There are seven.")
-	w.shows("doctor", w.prints("doctor"), "whale/song (1)", "!could not be read")
+	w.shows("doctor", w.prints("doctor"), "1 record is of an unknown type, in 1 session", "!could not be read")
 
 	// The file of an earlier format beside it says nothing new.
 	must(t, os.WriteFile(strings.Replace(h.path(), ".v4", "", 1), h.written[:len(h.written)/2], 0o600))

@@ -17,14 +17,13 @@ type Tracker struct {
 	session transcript.Session
 	status  Status
 	root    string
-	begun   bool      // something was said or done
-	command string    // the newest command to the client, as long as it is not known whether it reached the agent; "" if none
-	asks    string    // the call of a question or a plan that has no answer, "" if none
-	taken   bool      // the newest item decided the command to be a message
-	first   int       // number of the record with Status.Ask
-	copied  bool      // the record is a copy from another session, and its message is that one's title
-	again   bool      // its message was taken back: the next one takes its place
-	kinds   []counted // of unknown records
+	begun   bool   // something was said or done
+	command string // the newest command to the client, as long as it is not known whether it reached the agent; "" if none
+	asks    string // the call of a question or a plan that has no answer, "" if none
+	taken   bool   // the newest item decided the command to be a message
+	first   int    // number of the record with Status.Ask
+	copied  bool   // the record is a copy from another session, and its message is that one's title
+	again   bool   // its message was taken back: the next one takes its place
 	held    held
 	gauge   gauge
 	curve   Curve
@@ -106,7 +105,6 @@ func (t *Tracker) count(r *transcript.Record) {
 	}
 	if r.Unknown {
 		st.Unknown++
-		t.kind(t.hidden(r.Type))
 	}
 }
 
@@ -152,30 +150,6 @@ func (t *Tracker) refuse(r *transcript.Record) {
 	case r.Replies():
 		t.status.Refusal = ""
 	}
-}
-
-// maxKinds is how many types of unknown records are named.
-const maxKinds = 8
-
-// kind counts an unknown record by its type.
-func (t *Tracker) kind(name string) {
-	name = clip(strings.Map(func(r rune) rune {
-		if r <= ' ' || r == ',' {
-			return '_'
-		}
-		return r
-	}, name), 60)
-	if i := slices.IndexFunc(t.kinds, func(k counted) bool { return k.name == name }); i >= 0 {
-		t.kinds[i].n++
-	} else if name != "" && len(t.kinds) < maxKinds {
-		t.kinds = append(t.kinds, counted{name, 1})
-	}
-}
-
-// counted is a type of records.
-type counted struct {
-	name string
-	n    int
 }
 
 // item takes an item, and returns its chars and what a person or the agent says with it to the other.
@@ -333,7 +307,6 @@ type Known struct {
 	Broken, Unknown int    // records that could not be parsed; records of an unknown type
 	Unread          int    // records that were not read in whole: a part that a person may have written is missing
 	FirstUnread     int    // number of the first of them
-	Kinds           string // the types of the unknown records with their counts, "a 3, b 1", the first few
 	Beginning       string // UUID and time of the first record that says something, or what it says: a fork that does not say so has it too
 	Refusal         string // the API's error if the session ends with it
 	Opaque          int    // calls that called tools in a way that ccd cannot read
@@ -380,11 +353,7 @@ func (t *Tracker) Status() Status {
 	st.Window, st.Assumed = t.gauge.size()
 	st.Pressure = t.gauge.pressure
 	st.Level, st.Curve = t.Level(), t.curve
-	names := make([]string, len(t.kinds))
-	for i, k := range t.kinds {
-		names[i] = fmt.Sprintf("%s %d", k.name, k.n)
-	}
-	st.Kinds, st.Deeds = strings.Join(names, ", "), slices.Clip(t.deeds.list)
+	st.Deeds = slices.Clip(t.deeds.list)
 	return st
 }
 

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -178,7 +175,6 @@ func checkHomes(_ context.Context, f *facts) (all []Finding) {
 func checkRecords(_ context.Context, f *facts) []Finding {
 	const check = "records"
 	unknown, sessions, opaque := map[string]int{}, map[string]int{}, map[string]int{}
-	kinds := map[string]map[string]int{}
 	var all []Finding
 	for _, e := range f.sessions {
 		if e.Kept.Unread > 0 {
@@ -190,13 +186,12 @@ func checkRecords(_ context.Context, f *facts) []Finding {
 		if e.Kept.Unknown > 0 {
 			unknown[e.Agent] += e.Kept.Unknown
 			sessions[e.Agent]++
-			addKinds(kinds, e.Agent, e.Kept.Kinds)
 		}
 	}
 	all = few(check, "with records that could not be read", all)
 	for _, agent := range slices.Sorted(maps.Keys(unknown)) {
-		all = append(all, note(check, "", "%s: %s of an unknown type, in %s%s; they are archived like all others", f.Agents.Title(agent),
-			words.Are(unknown[agent], "record", "records"), words.Count(sessions[agent], "session"), named(kinds[agent])))
+		all = append(all, note(check, "", "%s: %s of an unknown type, in %s; they are archived like all others", f.Agents.Title(agent),
+			words.Are(unknown[agent], "record", "records"), words.Count(sessions[agent], "session")))
 	}
 	for _, agent := range slices.Sorted(maps.Keys(opaque)) {
 		if n := opaque[agent]; n > 0 {
@@ -205,34 +200,6 @@ func checkRecords(_ context.Context, f *facts) []Finding {
 		}
 	}
 	return all
-}
-
-// addKinds adds the counted types of an agent's unknown records, as session.Known has them.
-func addKinds(all map[string]map[string]int, agent, kinds string) {
-	if all[agent] == nil {
-		all[agent] = map[string]int{}
-	}
-	for one := range strings.SplitSeq(kinds, ", ") {
-		name, count, _ := strings.Cut(one, " ")
-		if n, err := strconv.Atoi(count); err == nil {
-			all[agent][name] += n
-		}
-	}
-}
-
-// named names types of records, the most frequent first.
-func named(kinds map[string]int) string {
-	names := slices.SortedFunc(maps.Keys(kinds), func(a, b string) int {
-		return cmp.Or(cmp.Compare(kinds[b], kinds[a]), strings.Compare(a, b))
-	})
-	var list []string
-	for _, name := range names[:min(len(names), 8)] {
-		list = append(list, fmt.Sprintf("%s (%d)", mark.Inline(name, 60), kinds[name]))
-	}
-	if len(list) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(list, ", ")
 }
 
 const (
