@@ -302,6 +302,32 @@ func TestGrowth(t *testing.T) {
 	end.quiet("growth", s)
 }
 
+// TestGrowsOnce: what is on a page does not come again while its session's state changes, and the highlight follows what comes.
+func TestGrowsOnce(t *testing.T) {
+	home := t.TempDir()
+	w := &transcript{id: shopID, cwd: "/home/me/shop", branch: "main", model: "claude-opus-4-6", at: time.Now(), step: time.Second, tokens: 20000}
+	w.asks("Count the till.")
+	w.says("It has 482 coins.")
+	file := put(t, home, w.id, w.Bytes())
+	once(t, home)
+	s, p := opened(t, home, sessionURL(w.id))
+	const still = "document.querySelector('#strip').innerText.includes('ccd does not run')"
+	const records = "[...document.querySelectorAll('#entries > .entry')].map(e => e.id)"
+	p.await("nothing follows the session", still)
+	starts(t, home, "run")
+	p.await("the daemon", "!"+still)
+	if got := eval[[]string](p, records); !slices.Equal(got, []string{"r1", "r2"}) {
+		t.Errorf("the same records are shown as %q", got)
+	}
+	w.asks("And the notes?")
+	testkit.Put(t, file, w.String())
+	p.await("the new request", "document.querySelector('#r3')")
+	if got := eval[[]string](p, records); !slices.Equal(got, []string{"r1", "r2", "r3"}) {
+		t.Errorf("after a new record, they are %q", got)
+	}
+	p.quiet("growth", s)
+}
+
 // TestEnded: pages that grow say that their server has ended.
 func TestEnded(t *testing.T) {
 	s := serve(t, story(t))

@@ -25,13 +25,13 @@ const (
 )
 
 // Page returns up to n entries from a record on, or, with n < 0, up to -n entries that end with that record, and which
-// records they are from.
+// records they are from. There are none from a record on that is not there yet.
 func (l *Index) Page(ctx context.Context, record, n int) (all []Entry, p Place, err error) {
-	record = max(l.First, min(record, l.Records))
+	record = max(l.First, record)
 	first, last := record, l.Records
 	for back := -4 * n; ; back *= 8 { // most records have an entry
 		if n < 0 {
-			first, last = max(l.First, record-back), record
+			first, last = max(l.First, min(record, l.Records)-back), record
 		}
 		all = all[:0]
 		for e, err := range l.Entries(ctx, first, last) {

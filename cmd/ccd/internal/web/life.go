@@ -151,10 +151,10 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		if newest && at == 0 {
 			from = d.Records
 		}
-		if n > 0 {
+		if n > 0 && !r.URL.Query().Has("after") { // a page that has grown shows that call already
 			from = one.Shown(from)
 		}
-		entries, place, err := one.Page(ctx, min(from, d.Records), n)
+		entries, place, err := one.Page(ctx, from, n)
 		if err != nil {
 			return err
 		}
