@@ -424,6 +424,8 @@ func TestNow(t *testing.T) {
 	p.open(s.base + "/")
 	starts(t, home, "run")
 	p.await("the daemon", fmt.Sprintf("!document.body.innerText.includes(%q)", still))
+	put(t, home, secretID, leaky(time.Now()).Bytes())
+	p.await("a new session in the list", "document.querySelectorAll('#rows .title').length === 2")
 	p.quiet("now", s)
 }
 

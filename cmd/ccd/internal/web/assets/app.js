@@ -31,6 +31,7 @@ if (find) {
     q.set('part', '1');
     q.set('titles', '1');
     const got = await get('/?' + q, { signal: running.signal });
+    $('#rows').ariaLive = find.value ? 'polite' : 'off'; // a list that follows what happens is not read aloud
     if (got) place(got, 'rows');
   };
   find.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(ask, 120); });
@@ -39,7 +40,7 @@ if (find) {
   for (const s of all('#filters select, #filters input[type=checkbox]')) s.addEventListener('change', () => $('#filters').requestSubmit());
 }
 
-// The board looks again, while somebody looks at it and not at what the search shows below it.
+// The first page looks again, while somebody looks at it and not at what the search shows.
 // Its title says in how many sessions an agent waits, also in a tab behind others.
 // The browser tells it too, to a person who has asked for that.
 const title = document.title, bell = $('#bell'), tells = 'Notification' in window;
@@ -60,7 +61,7 @@ if ($('#now')) {
   setInterval(async () => {
     if (find.value || document.hidden && ++turn % 10) return;
     const got = await get('/?part=now');
-    if (got) place(got, 'now', 'week');
+    if (got && !find.value) place(got, 'now', 'week', 'rows');
     badge();
   }, 3000);
 }
@@ -70,7 +71,7 @@ function place(text, ...ids) {
   const page = new DOMParser().parseFromString(text, 'text/html');
   for (const id of ids) {
     const old = document.getElementById(id), made = page.getElementById(id);
-    if (old && made && !old.contains(document.activeElement)) old.replaceChildren(...made.childNodes);
+    if (old && made && old.innerHTML !== made.innerHTML && !old.contains(document.activeElement)) old.replaceChildren(...made.childNodes);
   }
   return page.getElementById('entries');
 }
