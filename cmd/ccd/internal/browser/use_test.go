@@ -403,7 +403,7 @@ func TestNow(t *testing.T) {
 	if got := eval[[]string](p, "[...document.querySelectorAll('.badge')].map(e => e.textContent)"); !slices.Equal(got, []string{"exit 0", "exit 0", "waiting for you"}) {
 		t.Errorf("marked %q", got)
 	}
-	if text := p.text(); strings.Contains(text, "print(count())") || !strings.Contains(text, "You, typed while the agent worked: and count the notes") || !strings.Contains(text, "▸ Sum the notes") || !strings.Contains(text, "✓ right: of the right") || strings.Contains(text, `?"="`) {
+	if text := p.text(); strings.Contains(text, "print(count())") || !strings.Contains(text, "You, typed while the agent worked: and count the notes") || !strings.Contains(text, "▸ Sum the notes") || !strings.Contains(text, "· an answer") || !strings.Contains(text, "✓ right: of the right") || strings.Contains(text, `?"="`) {
 		t.Errorf("the session:\n%s", text)
 	}
 	p.open(s.base + sessionURL(w.id) + "/file?path=till.py")

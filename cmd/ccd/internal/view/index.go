@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/compactor/lexicon"
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/session"
@@ -116,11 +115,6 @@ func (l *Index) Grow(ctx context.Context, library *reader.Library, e *reader.Ent
 // read makes the model, and what is derived from it.
 func (l *Index) read(ctx context.Context) error {
 	l.First, l.model = 1, session.New(l.library.Options(l.entry), l.reading.Session)
-	type place struct {
-		record int
-		off    int64
-	}
-	said := map[place]string{} // beginnings of the items that may be requests
 	for r, err := range l.records(ctx, false) {
 		if err != nil {
 			l.model = nil
@@ -128,26 +122,22 @@ func (l *Index) read(ctx context.Context) error {
 		}
 		l.First = min(l.First, r.N)
 		l.model.Add(r)
-		for i := range r.Items {
-			it := &r.Items[i]
-			text := ""
-			switch it.Kind {
-			case transcript.Human:
-				text, _ = it.Said()
-			case transcript.Meta: // the task of a sub-agent
-				text = string(transcript.Original(it.Kind, it.Raw))
-			default:
-				continue
-			}
-			said[place{r.N, it.Span.Off}] = strings.Clone(lexicon.Head(text, 2*maxAsked))
-		}
 	}
 	l.Records = l.model.Records()
 	l.measure()
 	l.forgotten = map[dropped.Choice]*dropped.Report{}
-	l.Turns = reader.Turns(l.model, func(r session.Ref) (string, int) { return said[place{r.N(), r.Span.Off}], 0 })
+	src := session.NewSource(l.model, l.reading.Text(ctx))
+	l.Turns = reader.Turns(l.model, src.Said)
+	if src.Err != nil {
+		l.model = nil
+		return src.Err
+	}
 	for i := range l.Turns {
-		l.Turns[i].Asked = mark.Inline(l.Turns[i].Asked, maxAsked)
+		turn := &l.Turns[i]
+		turn.Asked = mark.Inline(turn.Asked, maxAsked)
+		for j := range turn.Words {
+			turn.Words[j].Text = mark.Inline(answered().ReplaceAllString(turn.Words[j].Text, "$1"), maxAsked)
+		}
 	}
 	l.Compactions = l.Compactions[:0]
 	found, _ := dropped.Compactions(l.model)
@@ -182,6 +172,9 @@ func (l *Index) measure() {
 		}
 	}
 }
+
+// answered matches a question with its answer, of which only the answer is the person's.
+var answered = lazy.Regexp(`"[^"]*"="([^"]*)"`)
 
 // Steps returns what Session.Steps does.
 func (l *Index) Steps() (in, gone []session.Step) { return l.model.Steps() }

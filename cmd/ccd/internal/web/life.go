@@ -83,8 +83,9 @@ type step struct {
 type entry struct {
 	view.Entry
 	Boundary *view.Compaction
-	Turn     int // number of the request
-	Last     int // record of the request before, 0 if there is none
+	Turn     int    // number of the request
+	How      string // within a request, did the person say it, see reader.Words
+	Last     int    // record of the request before, 0 if there is none
 	Next     int
 	Anchor   bool   // the first entry of its record
 	Home     string // address of the session
@@ -251,6 +252,11 @@ func (e *entry) neighbours(one *view.Index) {
 	}
 	if one.Turns[i].Record == e.Record {
 		e.Turn = one.Turns[i].N
+	}
+	for _, w := range one.Turns[i].Words {
+		if w.Record == e.Record {
+			e.How = w.How
+		}
 	}
 	if i+1 < len(one.Turns) {
 		e.Next = one.Turns[i+1].Record

@@ -17,6 +17,7 @@ import (
 	"github.com/yuin/goldmark"
 
 	"ccd/cmd/ccd/internal/dropped"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/agent/registry"
 	"ccd/internal/lazy"
@@ -53,7 +54,7 @@ func newLook(static bool) *look {
 		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": func(status string) string { return cmp.Or(steps[status], "○") },
 		"shell": words.Argument, "resume": resumeCommand, "exact": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"before": func(t time.Time) time.Time { return t.Add(-time.Millisecond) },
-		"short":  registry.Table{}.Short, "weight": weight, "pause": pause,
+		"short":  registry.Table{}.Short, "way": func(how string) string { return ways[how] }, "weight": weight, "pause": pause,
 		"args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
 		"first": func(text string) string { line, _, _ := strings.Cut(text, "\n"); return line },
 	})
@@ -155,6 +156,9 @@ var classNames = map[dropped.Class]string{
 
 // kinds are what the page of a session calls what a search finds.
 var kinds = map[string]string{"human": "you", "thinking": "reasoning"}
+
+// ways say how a person spoke within a request. A command of theirs is no message.
+var ways = map[string]string{reader.Queued: "typed while the agent worked", reader.Refusal: "at a refusal", reader.Answer: "an answer"}
 
 // steps are the signs of the steps of a plan.
 var steps = map[string]string{"completed": "✓", "in_progress": "▸"}
