@@ -456,8 +456,8 @@ func TestWebGrows(t *testing.T) {
 	lines := strings.SplitAfter(text, "\n")
 	home := webHome(t, map[string]string{ledgerID: strings.Join(lines[:40], "")})
 	s := serveWeb(t, home)
-	if page := s.has(ledgerURL, "ccd show "+ledgerID+" --steps"); !regexp.MustCompile(`the \d largest results, ~[\d.]+K? of [\d.]+K tokens:`).MatchString(page) {
-		t.Error("the share of what filled the context is not told")
+	if page := s.has(ledgerURL, "What filled the context, the largest first: "); !regexp.MustCompile(`All results, ~[\d.]+K? of [\d.]+K tokens in the context(?s:.*)<td class="rec">.*>#5</a></td><td class="num">~2.6K<`).MatchString(page) {
+		t.Error("what filled the context is not told")
 	}
 	again := s.part(40)
 	s.want(http.StatusNoContent, again)

@@ -13,6 +13,7 @@ import (
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/mark"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -21,7 +22,8 @@ const (
 	perLife   = 48  // entries of a page
 	mostTurns = 500 // requests listed beside it
 	mostMarks = 40  // compactions listed below the chart
-	mostSteps = 4   // results listed there
+	mostSteps = 4   // results named there
+	allSteps  = 300 // results listed there
 )
 
 // head is what every page of a session shows above.
@@ -57,8 +59,10 @@ type lifeData struct {
 	Chart       chart
 	Compactions []view.Compaction
 	MoreMarks   int
-	Steps       []step        // that filled the context, the largest first
-	StepTokens  int64         // of all of these
+	Largest     []step         // the results that filled the context
+	Steps       []session.Step // those in the context, then those that are no more, the largest first
+	MoreSteps   int
+	StepTokens  int64         // of those in the context
 	Turns       []reader.Turn // around the page
 	TurnsAll    int
 	TurnsBefore int // so many are not listed
@@ -72,11 +76,10 @@ type lifeData struct {
 	After       int // what is newer than this record replaces the end of the page when the session grows
 }
 
-// step is a call whose result added about so many tokens to the context.
+// step is a call whose result is large.
 type step struct {
-	Record int
-	Text   string
-	Tokens int64
+	session.Step
+	Text string
 }
 
 // entry is one thing that happened, with its surroundings.
@@ -141,14 +144,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		d.Chart = newChart(one, r.entry.Kept.Window)
 		d.Compactions = slices.Clone(one.Compactions[max(0, len(one.Compactions)-mostMarks):])
 		d.MoreMarks = len(one.Compactions) - len(d.Compactions)
-		in, _ := one.Steps()
-		for _, s := range in[:min(len(in), mostSteps)] {
-			what := s.What()
-			if s.Op != transcript.Command && len(s.Files) > 0 {
-				what = words.Directory(what)
-			}
-			d.Steps, d.StepTokens = append(d.Steps, step{s.At.N(), mark.Inline(s.Tool+" "+what, 48), s.Tokens}), d.StepTokens+s.Tokens
-		}
+		d.steps(one)
 		if newest && at == 0 {
 			from = d.Records
 		}
@@ -180,6 +176,23 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		return nil
 	})
 	return d, err
+}
+
+func (d *lifeData) steps(one *view.Index) {
+	in, gone := one.Steps()
+	for _, s := range in[:min(len(in), mostSteps)] {
+		what := s.What()
+		if s.Op != transcript.Command && len(s.Files) > 0 {
+			what = words.Directory(what)
+		}
+		d.Largest = append(d.Largest, step{s, mark.Inline(s.Tool+" "+what, 48)})
+	}
+	for _, s := range in {
+		d.StepTokens += s.Tokens
+	}
+	all := slices.Concat(in, gone)
+	d.Steps = all[:min(len(all), allSteps)]
+	d.MoreSteps = len(all) - len(d.Steps)
 }
 
 func (d *lifeData) fill(one *view.Index, entries []view.Entry) {
