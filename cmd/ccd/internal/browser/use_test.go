@@ -325,6 +325,9 @@ func TestGrowsOnce(t *testing.T) {
 	if got := eval[[]string](p, records); !slices.Equal(got, []string{"r1", "r2", "r3"}) {
 		t.Errorf("after a new record, they are %q", got)
 	}
+	if got := eval[string](p, "document.querySelector('.turns [aria-current]').dataset.record"); got != "3" || eval[bool](p, "document.querySelector('#grown').checkVisibility()") {
+		t.Errorf("a new request is in view, and #%s the current one, or a note says that it is new", got)
+	}
 	p.quiet("growth", s)
 }
 

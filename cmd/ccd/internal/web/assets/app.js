@@ -165,12 +165,14 @@ function showSeen() {
   last.after(line);
 }
 
-// The request in view is the current one of the list.
+// The request in view is the current one of the list, and a note of what is new ends once that is in view.
 let current;
 function follow() {
   const seen = all('.entry').filter(e => e.getBoundingClientRect().bottom > 100 && e.getBoundingClientRect().top < innerHeight);
   const end = innerHeight + scrollY > document.documentElement.scrollHeight - 2;
   const top = seen.find(e => e === document.activeElement) || seen[end ? seen.length - 1 : 0], list = all('.turns [data-record]');
+  const link = $('#grown a[href^="#"]'), fresh = link && all('.entry').find(e => +e.dataset.record >= +link.hash.slice(2));
+  if (fresh && seen.includes(fresh)) $('#grown').hidden = true;
   const here = top && list.filter(e => +e.dataset.record <= +top.dataset.record).pop() || list[0];
   if (!here || here === current) return;
   current = here;
@@ -210,15 +212,19 @@ if (life) {
       Object.assign(now, part.dataset);
       if (!('newest' in part.dataset)) delete now.newest;
       showSeen();
-      follow();
-      if (end) scrollTo(0, document.documentElement.scrollHeight);
     }
     note.hidden = fresh <= 0;
-    if (fresh <= 0) return;
-    const a = document.createElement('a');
-    a.href = atEnd ? '#r' + (part.dataset.records - fresh + 1) : life.dataset.base + '?to=' + part.dataset.records;
-    a.textContent = fresh + (fresh === 1 ? ' new record' : ' new records') + (atEnd ? '' : ': show the newest');
-    note.replaceChildren(a);
+    if (fresh > 0) {
+      const a = document.createElement('a');
+      a.href = atEnd ? '#r' + (part.dataset.records - fresh + 1) : life.dataset.base + '?to=' + part.dataset.records;
+      a.textContent = fresh + (fresh === 1 ? ' new record' : ' new records') + (atEnd ? '' : ': show the newest');
+      note.replaceChildren(a);
+    }
+    if (atEnd && end) {
+      if (fresh > 0 && $('.entry:focus')) document.activeElement.blur(); // what is new is looked at
+      scrollTo(0, document.documentElement.scrollHeight);
+    }
+    follow();
   };
   setInterval(grow, 2000);
   document.addEventListener('visibilitychange', grow);
