@@ -76,7 +76,7 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 	var active [2][]status.Session // those that wait for a person come first
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	for _, s := range all {
-		if s.SubAgent() || s.Aside() || s.Apart() != "" {
+		if !shows(s) {
 			continue
 		}
 		if s.LastAt().After(midnight) {
@@ -107,6 +107,11 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 		}
 	}
 	return b
+}
+
+// shows reports whether the board counts a session: of one of which no record could be read, it has nothing to show.
+func shows(s status.Session) bool {
+	return !s.SubAgent() && !s.Aside() && s.Apart() == "" && s.Records > 0
 }
 
 // still reports whether no daemon runs, so that a page does not change.

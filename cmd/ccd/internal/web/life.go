@@ -76,6 +76,14 @@ type lifeData struct {
 	After       int // what is newer than this record replaces the end of the page when the session grows
 }
 
+// Bare are the first records of a page without an entry.
+func (d lifeData) Bare() (all []int) {
+	for n := max(1, d.Place.First); n <= d.Records && len(all) < perLife; n++ {
+		all = append(all, n)
+	}
+	return all
+}
+
 // step is a call whose result is large.
 type step struct {
 	session.Step
