@@ -67,6 +67,14 @@ func (d listData) Silent() int {
 	return d.All - d.Total
 }
 
+// ID is the query, if it may be the ID of an original: as good as every one has a digit, which no word has.
+func (d listData) ID() string {
+	if mark.IsID(d.Query) && strings.ContainsAny(d.Query, "0123456789") {
+		return d.Query
+	}
+	return ""
+}
+
 // Title is the name of the page.
 func (d listData) Title() string {
 	switch {
@@ -95,6 +103,7 @@ type filter struct {
 	Agent   string
 	Project string
 	State   string // a state, or "attention"
+	Within  string // the ID of the only session
 	Subs    bool
 }
 
@@ -103,6 +112,8 @@ const urgent = "attention"
 
 func (f filter) passes(s status.Session) bool {
 	switch {
+	case f.Within != "":
+		return mark.Unname(s.Session) == f.Within
 	case (s.SubAgent() || s.Aside()) && !f.Subs:
 		return false
 	case f.Agent != "" && s.Agent != f.Agent, f.Project != "" && s.Project != f.Project:
@@ -116,7 +127,7 @@ func (f filter) passes(s status.Session) bool {
 func listPage(ctx context.Context, r *request) (answer, error) {
 	now := time.Now()
 	q := r.URL.Query()
-	d := listData{Query: strings.TrimSpace(q.Get("q")), Filter: filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Subs: q.Get("all") != ""}}
+	d := listData{Query: strings.TrimSpace(q.Get("q")), Filter: filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Within: q.Get("within"), Subs: q.Get("all") != ""}}
 	all, err := r.shelf.list(ctx)
 	if err != nil {
 		return answer{}, err
@@ -303,6 +314,9 @@ func newHit(h *search.Hit, q search.Query) hit {
 // sources returns the sessions to search: the main ones that pass the filter, or all with sub-agents.
 func (f filter) sources(in []*reader.Entry) []*reader.Entry {
 	return slices.DeleteFunc(slices.Clone(in), func(e *reader.Entry) bool {
+		if f.Within != "" {
+			return e.Current().ID != f.Within
+		}
 		return f.Agent != "" && e.Agent != f.Agent || f.Project != "" && e.Kept.Cwd != f.Project || !f.Subs && !e.Conversation()
 	})
 }
