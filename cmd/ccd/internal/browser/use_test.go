@@ -418,7 +418,7 @@ func TestNow(t *testing.T) {
 	if got := eval[int](p, "[...document.querySelectorAll('.entry .rec')].filter(e => !e.checkVisibility({opacityProperty: true})).length"); got > 0 {
 		t.Errorf("%d numbers of records cannot be seen", got)
 	}
-	p.click("details:not([open]) summary")
+	p.click(".entry details:not([open]) summary")
 	p.await("what was clicked is open", "document.querySelector('.entry:hover details').open")
 	p.open(s.base + sessionURL(w.id) + "?at=99999")
 	if text := p.text(); !strings.Contains(text, "of the hundreds") {

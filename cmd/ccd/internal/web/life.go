@@ -104,6 +104,11 @@ type entry struct {
 	Day      string // set where a new day begins
 }
 
+// File reports whether the call names only a file, of which a page may show versions.
+func (e entry) File() bool {
+	return len(e.Files) > 0 && e.Files[0] == e.Text && !e.Failed
+}
+
 func lifePage(ctx context.Context, r *request) (answer, error) {
 	at := r.number("at", 0)
 	d, err := r.life(ctx, at, r.number("to", 0))

@@ -148,17 +148,42 @@ func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
 
 // export sends a session as one file, as ccd export writes it.
 func (s *Server) export(w http.ResponseWriter, r *http.Request) {
-	l, err := s.shelf.load(r.Context())
-	if err != nil {
-		s.failed(w, r, err)
-		return
-	}
-	e, err := sessionOf(l, r)
+	l, e, err := s.session(r)
 	if err != nil {
 		s.failed(w, r, err)
 		return
 	}
 	s.send(w, r, "attachment", e.ID, "text/html", ".html", func(w io.Writer) error { return Export(r.Context(), l, e, w) })
+}
+
+// version sends a version of a file, without its secrets.
+func (s *Server) version(w http.ResponseWriter, r *http.Request) {
+	l, e, err := s.session(r)
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	path, all, err := l.Changes(r.Context(), e, r.URL.Query().Get("path"))
+	n, _ := strconv.Atoi(r.URL.Query().Get("v"))
+	if err == nil && (n < 1 || n > len(all)) {
+		err = none("The file has no such version.")
+	}
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.send(w, r, "attachment", words.Directory(path), "text/plain", ".txt", func(w io.Writer) error {
+		_, err := io.WriteString(w, all[n-1].Text)
+		return err
+	})
+}
+
+// session returns the session that an address names.
+func (s *Server) session(r *http.Request) (l *reader.Library, e *reader.Entry, err error) {
+	if l, err = s.shelf.load(r.Context()); err == nil {
+		e, err = sessionOf(l, r)
+	}
+	return l, e, err
 }
 
 // send sends a file that write writes, shown inline or as an attachment.
