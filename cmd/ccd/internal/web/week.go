@@ -29,7 +29,7 @@ type weekly struct {
 	Sums     *work.Sums
 	Days     []day
 	Projects []*work.Sum // with the most tokens
-	Left     int         // projects that are not among them
+	Left     []*work.Sum // the other projects
 	Edits    []edited
 
 	losses      []loss
@@ -147,7 +147,7 @@ func weeklyOf(ctx context.Context, l *reader.Library, now time.Time) (*weekly, e
 		w.Days = append(w.Days, d)
 	}
 	w.Sums, w.Projects = sums, sums.Projects[:min(len(sums.Projects), mostSums)]
-	w.Left = len(sums.Projects) - len(w.Projects)
+	w.Left = sums.Projects[len(w.Projects):]
 	return w, nil
 }
 

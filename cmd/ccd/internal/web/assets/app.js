@@ -71,6 +71,8 @@ function place(text, ...ids) {
   const page = new DOMParser().parseFromString(text, 'text/html');
   for (const id of ids) {
     const old = document.getElementById(id), made = page.getElementById(id);
+    const box = old && made && $('details', made), open = box && $('details', old);
+    if (open) box.open = open.open;
     if (old && made && old.innerHTML !== made.innerHTML && !old.contains(document.activeElement)) old.replaceChildren(...made.childNodes);
   }
   return page.getElementById('entries');
