@@ -51,9 +51,13 @@ function badge() {
   if (n > waits && document.hidden && tells && Notification.permission === 'granted') new Notification($('#now .card.waiting h2').textContent, { body: 'waits for you', tag: 'ccd' });
   waits = n;
 }
-if (bell && tells && Notification.permission === 'default') {
-  bell.hidden = false;
-  bell.addEventListener('click', async () => { await Notification.requestPermission(); bell.hidden = true; });
+function offer() { // until the person has answered; the browser may have refused for them
+  bell.hidden = Notification.permission !== 'default';
+  if (Notification.permission === 'denied') bell.after('Notifications are blocked by the browser');
+}
+if (bell && tells) {
+  offer();
+  bell.addEventListener('click', async () => { await Notification.requestPermission(); offer(); });
 }
 if ($('#now')) {
   let turn = 0;
