@@ -177,7 +177,7 @@ func (d *listData) fill(all []status.Session, page int, now time.Time) {
 	wanted := strings.Fields(strings.ToLower(strings.ReplaceAll(d.Query, `"`, " ")))
 	var shown []status.Session
 	for _, s := range all {
-		if d.Filter.passes(s) && (len(wanted) == 0 || hasAll(s, wanted)) {
+		if d.Filter.passes(s) && (d.Query == "" || len(wanted) > 0 && hasAll(s, wanted)) {
 			shown = append(shown, s)
 		}
 	}
