@@ -121,6 +121,11 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 		a.Say("nothing happened in this time%s", newestChange(l, which.Session, w.Since, now))
 		return nil
 	}
+	return a.printWeek(sums)
+}
+
+// printWeek prints the table, and what to know of its numbers.
+func (a *app) printWeek(sums *work.Sums) error {
 	rows, more := weekRows(sums, a.Width() > 0, math.MaxInt)
 	if len(rows) > a.most(screen) && a.Width() > 0 {
 		rows, more = weekRows(sums, true, mostSums)
