@@ -69,7 +69,7 @@ func TestTheWeekOnTheFirstPage(t *testing.T) {
 	}
 	for _, want := range []string{
 		"8 sessions · 11 requests · 7 changed files<br>724K tokens in, 713K of them cached, 2.9K out",
-		`<a href="/?project=%2fhome%2fme%2fledger" title="/home/me/ledger">ledger</a> <span class="soft">4 requests</span> <span class="soft">724K</span>`, `>p4</a> <span class="soft">1 request</span> <span class="soft"></span></li></ul><p class="soft">and 2 more projects: <code>ccd week</code>`,
+		`<a href="/?project=%2fhome%2fme%2fledger" title="/home/me/ledger">ledger</a> <span class="soft">4 requests</span> <span class="soft">724K</span>`, `>p4</a> <span class="soft">1 request</span> <span class="soft"></span></li></ul><details><summary>and 2 more projects</summary>`,
 		`Sessions <span class="soft">8, and <a href="/?all=1">1 more</a>`,
 		"Output tokens are too low: of 1 of 26 replies, the transcript has only the count that the stream began with",
 		`file?path=%2fhome%2fme%2fledger%2ftests%2ftest_money.py">tests/test_money.py</a>`,
