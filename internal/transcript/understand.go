@@ -333,6 +333,11 @@ func answerTo(question, answer string) (said, others string, ok bool) {
 	return said, strings.Trim(before+after, ", "), found && closed
 }
 
+// Chosen returns what an answer says, without the questions that the client repeats in it, in the form that answerTo reads.
+func Chosen(answer string) string { return questionAnswer().ReplaceAllString(answer, "$1") }
+
+var questionAnswer = lazy.Regexp(`"[^"]*"="([^"]*)"`)
+
 func understandPlan(a *Action, tool string, args Node) {
 	switch tool {
 	case "taskcreate":

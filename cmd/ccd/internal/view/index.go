@@ -11,7 +11,6 @@ import (
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/session"
@@ -136,7 +135,7 @@ func (l *Index) read(ctx context.Context) error {
 		turn := &l.Turns[i]
 		turn.Asked = mark.Inline(turn.Asked, maxAsked)
 		for j := range turn.Words {
-			turn.Words[j].Text = mark.Inline(answered().ReplaceAllString(turn.Words[j].Text, "$1"), maxAsked)
+			turn.Words[j].Text = mark.Inline(transcript.Chosen(turn.Words[j].Text), maxAsked)
 		}
 	}
 	l.Compactions = l.Compactions[:0]
@@ -172,9 +171,6 @@ func (l *Index) measure() {
 		}
 	}
 }
-
-// answered matches a question with its answer, of which only the answer is the person's.
-var answered = lazy.Regexp(`"[^"]*"="([^"]*)"`)
 
 // Steps returns what Session.Steps does.
 func (l *Index) Steps() (in, gone []session.Step) { return l.model.Steps() }

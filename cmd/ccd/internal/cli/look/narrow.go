@@ -95,14 +95,11 @@ func (n narrow) projects(a *app) (func(dir string) bool, error) {
 		p := project.Of(a.Absolute(n.project), home)
 		return p.Has, nil
 	}
-	elements := func(path string) []string {
-		return strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
-	}
 	is := func(have, want string) bool { // want may be cut, as lists show it
 		begin, cut := strings.CutSuffix(want, "…")
 		return strings.EqualFold(have[:min(len(have), len(begin))], begin) && (cut || len(have) == len(want))
 	}
-	want := elements(n.project)
+	want := words.Elements(n.project)
 	has := func(have []string) bool {
 		for ; len(want) > 0 && len(have) >= len(want); have = have[1:] {
 			if slices.EqualFunc(have[:len(want)], want, is) {
@@ -113,7 +110,7 @@ func (n narrow) projects(a *app) (func(dir string) bool, error) {
 	}
 	hidden := func(element string) bool { return strings.HasPrefix(element, ".") } // the name of a worktree is without it
 	return func(dir string) bool {
-		all := elements(dir)
+		all := words.Elements(dir)
 		return has(all) || has(slices.DeleteFunc(all, hidden))
 	}, nil
 }
