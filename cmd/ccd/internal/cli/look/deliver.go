@@ -44,7 +44,7 @@ func (a *app) deliver(l *reader.Library, file string, force, raw bool, write fun
 			return fmt.Errorf("write %s: it is a directory", file)
 		case !info.Mode().IsRegular(): // which nothing may replace
 			return writeInto(file, info, write)
-		case force && watched:
+		case watched:
 			return words.Hint(fmt.Errorf("write %s: it is below the watched root %s, where ccd changes nothing", file, root), "choose a FILE elsewhere")
 		}
 		mode = info.Mode().Perm()
