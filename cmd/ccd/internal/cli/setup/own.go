@@ -13,10 +13,10 @@ import (
 	"ccd/internal/words"
 )
 
-// ownBytes is the longest session that is read for sayOwn, and ownSessions how many are: they take about a second.
+// ownBytes is the longest session that is read for sayOwn, and ownSessions how many are: they take less than a second.
 const (
 	ownBytes    = 32 << 20
-	ownSessions = 5
+	ownSessions = 3
 	quoted      = 100 // bytes of what was dropped
 )
 
