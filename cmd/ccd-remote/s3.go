@@ -140,7 +140,7 @@ func (b *bucket) translate(what, name string, err error) error {
 	return fmt.Errorf("%s %s: %w: %w", what, name, kind, err)
 }
 
-// kind returns what an answer means, nil if it is none of the remote package's errors, nor has one of the causes.
+// kind returns the error that an answer stands for: one of causes, or of package remote. It returns nil for any other answer.
 func (b *bucket) kind(r minio.ErrorResponse) error {
 	if cause := causes[r.Code]; cause != nil {
 		return cause

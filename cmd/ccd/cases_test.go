@@ -634,7 +634,8 @@ func TestNewValues(t *testing.T) {
 	}
 }
 
-// TestImpossibleReportIsTold: a context that no model has is in the list and in the companion, and the agent is told of the one before it.
+// TestImpossibleReportIsTold tests that ls and the companion say of an impossible report that it is ignored, and that the hook warns by the
+// one before it.
 func TestImpossibleReportIsTold(t *testing.T) {
 	w := newWorld(t)
 	const id = "00000001-0000-4000-8000-000000000001"

@@ -153,7 +153,7 @@ func (t text) piece(hide func([]byte) []byte) filter.Piece {
 	return filter.Piece{Text: t.Text(), ID: id, Kind: t.kind}
 }
 
-// called adds the calls of an agent that stand beside its content: a list of them, one, or none.
+// called adds the calls of a message, from its field tool_calls or function_call.
 func (b *blocks) called(v transcript.Node) {
 	if len(bytes.Trim(v.Raw, "[]{} \t\r\nnul")) == 0 {
 		return
