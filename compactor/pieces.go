@@ -170,7 +170,7 @@ func (d *draft) makePieces() {
 		if e.kind == human { // what was asked for long ago may still hold
 			e.age = max(e.age, d.formula.floor)
 		}
-		if e.Back {
+		if e.Back || d.saidAgain(e) {
 			e.age *= takenBack
 		}
 		if !e.held {
@@ -186,6 +186,19 @@ func (d *draft) makePieces() {
 	}
 	d.score()
 	d.fileEvents()
+}
+
+// saidAgain reports whether the human's next message has all of this one, as after an interruption.
+func (d *draft) saidAgain(e *event) bool {
+	if !e.heading() {
+		return false
+	}
+	for _, next := range d.events[e.index+1:] {
+		if next.heading() {
+			return strings.Contains(joined(d.src.Text(next.Ref)), strings.TrimRight(joined(d.src.Text(e.Ref)), "?!. "))
+		}
+	}
+	return false
 }
 
 // since returns how long before the end of the session an event was, 0 if nobody knows.
