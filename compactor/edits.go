@@ -36,12 +36,12 @@ func (h *handover) editedSince(status *event) {
 		switch {
 		case e == status:
 			t.end(e)
-		case e.Call != nil && e.Call.State == session.Done:
+		case e.Call != nil && (e.Call.State == session.Done || h.printsCommit(e)):
 			t.git(e)
 			t.edit(e)
 		}
 	}
-	t.drop(func(f edited) bool { return f.Deleted })
+	t.drop(func(f edited) bool { return f.Deleted || t.base != nil && h.outside(f.Path) })
 	if len(t.open) == 0 {
 		return
 	}
@@ -95,9 +95,14 @@ func (t *edits) git(e *event) {
 	for _, args := range e.git {
 		t.verb(e, args)
 	}
-	if len(e.git) == 0 && e.kind == run && last(session.CommitLine, t.h.output(e.Call)) != nil { // a script commits
+	if len(e.git) == 0 && e.kind == run && t.h.printsCommit(e) { // a script commits
 		t.end(e)
 	}
+}
+
+// printsCommit reports whether the output of a command has git's line of a commit, whatever became of the rest of it.
+func (h *handover) printsCommit(e *event) bool {
+	return e.Call.Op == transcript.Command && last(session.CommitLine, h.output(e.Call)) != nil
 }
 
 // verb takes what one git command of a line did.

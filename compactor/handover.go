@@ -230,12 +230,15 @@ func (h *handover) asksAfter(e *event) []*event {
 
 // ended says with which record the turn of a message ended, "" if it did not.
 func (h *handover) ended(e *event) string {
-	for _, next := range h.asksAfter(e) {
-		if !next.heading() {
-			continue
-		}
-		if to := h.repliesTo(next); to != nil && to.index > e.index {
-			return fmt.Sprintf(", your turn ended #%d", to.n)
+	end := ""
+	for _, next := range h.events[e.index+1:] {
+		switch {
+		case next.heading() && !next.undone:
+			return end
+		case next.kind == final:
+			end = fmt.Sprintf(", your turn ended #%d", next.n)
+		case next.Kind == session.Did, next.Kind == session.Stopped:
+			end = ""
 		}
 	}
 	return ""

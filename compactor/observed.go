@@ -369,12 +369,12 @@ func (h *handover) elsewhere(c *session.Call) bool {
 		return true
 	}
 	dir := h.dirOf(c)
-	if dir == "" || len(h.roots) == 0 || !transcript.IsAbs(dir) {
-		return false
-	}
-	return !slices.ContainsFunc(h.roots, func(root string) bool {
-		return transcript.Inside(dir, root) || transcript.Inside(root, dir)
-	})
+	return dir != "" && transcript.IsAbs(dir) && h.outside(dir) && !slices.ContainsFunc(h.roots, func(root string) bool { return transcript.Inside(root, dir) })
+}
+
+// outside reports whether a path is in none of the session's directories.
+func (h *handover) outside(path string) bool {
+	return len(h.roots) > 0 && !slices.ContainsFunc(h.roots, func(root string) bool { return transcript.Inside(path, root) })
 }
 
 // last returns the last match of an expression.

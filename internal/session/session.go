@@ -520,10 +520,12 @@ func (s *Session) addMeta(rec int32, ref Ref, r *transcript.Record, it *transcri
 		return
 	}
 	if it.Kind == transcript.Meta && (r.APIError || strings.HasPrefix(r.Type, "assistant")) { // the client answered in the model's place
-		s.push(Event{Kind: Stopped, Ref: ref, Note: clip(text, 300)})
-		if r.APIError {
-			s.failure = len(s.Events)
+		if !r.APIError { // it says that there is nothing to answer
+			s.push(Event{Kind: Noted, Ref: ref})
+			return
 		}
+		s.push(Event{Kind: Stopped, Ref: ref, Note: clip(text, 300)})
+		s.failure = len(s.Events)
 		return
 	}
 	if s.addShell(ref, r, text) {
