@@ -41,7 +41,7 @@ func (h *handover) editedSince(status *event) {
 			t.edit(e)
 		}
 	}
-	t.drop(func(f edited) bool { return f.Deleted || t.base != nil && h.outside(f.Path) })
+	t.drop(func(f edited) bool { return f.Deleted || (t.base != nil || t.part) && h.outside(f.Path) })
 	if len(t.open) == 0 {
 		return
 	}

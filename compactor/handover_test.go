@@ -174,7 +174,7 @@ var lineCases = []struct {
 		[]string{"$ git push => To github.com:app/app.git\n   1a2b3c5..9f8e7d6  main -> main", "$ git commit -am a => [main c74bdb7] a", "$ git merge dev => Merge made by the 'ort' strategy."},
 		[]string{"push main -> main (#3)", "`git merge dev`", "committed after that push: `c74bdb7` (#5)"},
 	},
-	{"git: a commit after a push is HEAD", []string{"$ git push => To x:y\n   1a2b3c5..9f8e7d6  main -> main", "$ git commit -am a => [main c74bdb7] a"}, []string{"HEAD `c74bdb7`", "!committed after"}},
+	{"git: a commit after a push is HEAD", []string{"$ git push => To x:y\n   1a2b3c5..9f8e7d6  main -> main", "$ git commit -am a => [main c74bdb7] a"}, []string{"HEAD `c74bdb7`", "committed after that push: HEAD"}},
 	{"git: a checkout that failed, and one that did not", []string{"$ git checkout -b dev => exit 128: fatal: a branch named 'dev' already exists", "$ git checkout dev => Switched to branch 'dev'"}, []string{"Git: branch `dev` (#5), `git checkout dev`, exit 0 (#5)\n"}},
 	{
 		"git: a push ends what a status said of the branch, not of the files",
@@ -247,6 +247,7 @@ var lineCases = []struct {
 	{"git: a line that failed", []string{"$ git switch main && git pull => exit 1: error: pathspec 'main' did not match"}, []string{"`git switch main && git pull`, exit 1", "!`git pull`"}},
 	{"git: a checkout in the line of the commit that has it", []string{"$ git checkout --theirs a.go && git add a.go && git commit -m merged => [main 1a2b3c4] merged"}, []string{"HEAD `1a2b3c4` \"merged\" (#3)\n"}},
 	{"git: HEAD from a revert", []string{"$ git revert HEAD => [main 9f8e7d6] Revert \"a\""}, []string{"HEAD `9f8e7d6`"}},
+	{"edited: committed, and the push failed", []string{"edit a.go" + made, "$ git add a.go && git commit -m a && git push => exit 1: [main 1a2b3c4] a\nTo x:y\n ! [rejected]        main -> main (fetch first)"}, []string{"HEAD `1a2b3c4`", "!Edited"}},
 	{"edited: and not added to the commit", []string{"edit a.go" + made, "edit b.go" + made, "$ git add a.go && git commit -m a => [main 1a2b3c4] a"}, []string{"Edited, in no commit seen: b.go (#4)"}},
 	{"edited: all was added", []string{"edit a.go" + made, "edit b.go" + made, "$ git add -A && git commit -m a => [main 1a2b3c4] a", "edit c.go" + made}, []string{"Edited since #7: c.go (#8)"}},
 	{"edited: and put back", []string{"edit a.go" + made, "edit b.go" + made, "$ git checkout -- a.go => "}, []string{"Edited: b.go (#4)"}},
@@ -282,7 +283,7 @@ var standing = []string{
 	"Always run the linter before a commit.", "Ne touche jamais au fichier de configuration.", "Responde siempre en español, por favor.",
 	"Schreibe die Namen immer klein und ohne Punkt.", "不要在每次修改后都运行所有测试。", "テストは必ず先に書いてください。", "Никогда не удаляй старые записи.",
 	"Please don't touch the schema of the ledger.", "Keine neuen Abhängigkeiten in diesem Projekt.", "Пиши тесты и не трогай старые файлы.", "既存のURLは変更しないこと。",
-	"커밋 메시지는 항상 영어로 써 주세요.", "From now on, speak of rows and not of lines.", "Nunca apague os arquivos antigos.",
+	"커밋 메시지는 항상 영어로 써 주세요.", "Commit the changes after each step that passes.", "From now on, speak of rows and not of lines.", "Nunca apague os arquivos antigos.",
 }
 
 func TestHandoverLines(t *testing.T) {

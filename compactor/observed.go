@@ -63,14 +63,19 @@ func (h *handover) git() {
 	h.editedSince(seen["status"].at)
 }
 
-// committedSince lists the commits that git printed after a push, but HEAD.
+// committedSince lists the commits that git printed after a push.
 func (h *handover) committedSince(push observation, head string) []string {
 	if push.at == nil {
 		return nil
 	}
 	var all []string
 	for _, c := range h.s.Commits {
-		if e := h.eventAt(c.Event); e != nil && e.index > push.at.index && !strings.Contains(head, c.Hash) {
+		e := h.eventAt(c.Event)
+		switch {
+		case e == nil || e.index <= push.at.index:
+		case strings.Contains(head, c.Hash):
+			all = append(all, "HEAD")
+		default:
 			all = append(all, fmt.Sprintf("`%s` (#%d)", c.Hash, e.n))
 		}
 	}

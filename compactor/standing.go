@@ -23,7 +23,7 @@ var everyTime = func() map[string]bool {
 
 // everyTimePhrases say the same in several words, or in scripts without spaces.
 var everyTimePhrases = []string{
-	"a partir de ahora", "cada vez", "chaque fois", "à partir de maintenant", "ab jetzt",
+	"after each", "after every", "before each", "before every", "as each", "whenever you", "a partir de ahora", "cada vez", "chaque fois", "à partir de maintenant", "ab jetzt",
 	"jedes mal", "d'ora in poi", "ogni volta", "de agora em diante", "toda vez", "vanaf nu", "каждый раз", "кожного разу", "za każdym razem",
 	"her zaman", "bundan sonra", "कभी नहीं", "jangan pernah", "总是", "永远", "从现在开始", "每次", "一律", "總是", "永遠", "いつも", "必ず", "常に", "絶対に", "今後",
 	"항상", "절대", "앞으로", "매번",
