@@ -13,7 +13,7 @@ type Progress struct {
 	Archived  int64     `json:"archived"`  // of Bytes
 	Compacted int64     `json:"compacted"` // of Bytes: also read, and the companion made if one was due
 
-	// Estimates from the speed so far; zero at the beginning.
+	// Estimates from the speed so far; zero in the first seconds and the first percent.
 	Rate int64     `json:"bytes_per_second"`
 	Ends time.Time `json:"ends,omitzero"` // about
 }
@@ -29,7 +29,7 @@ func (p Progress) Done() int64 {
 // At returns p with the rate and the end as of now.
 func (p Progress) At(now time.Time) Progress {
 	done, took := p.Done(), now.Sub(p.Since)
-	if done <= 0 || took < time.Second {
+	if done <= p.Bytes/100 || took < 3*time.Second {
 		return p
 	}
 	rate := float64(done) / took.Seconds()

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -199,8 +200,9 @@ func (a *App) progressWith(what string, rest func(done, total int64) string) (sh
 		if now := time.Now(); now.Sub(last) >= 100*time.Millisecond {
 			last = now
 			percent := int(100 * done / max(total, 1))
-			bar := strings.Repeat("#", min(max(percent, 0), 100)/5)
-			fmt.Fprintf(Unguarded(a.Err), "\r%s [%-20s] %d%%%s\x1b[K", what, bar, percent, rest(done, total))
+			bar := strings.Repeat("#", min(max(percent, 0), 100)/10)
+			line := fmt.Sprintf("%s [%-10s] %d%%%s", what, bar, percent, rest(done, total))
+			fmt.Fprintf(Unguarded(a.Err), "\r%s\x1b[K", table.Cut(line, cmp.Or(a.widthOf(a.Err), 80)-1)) // one that wraps is not overwritten
 		}
 	}
 	return show, func() {
