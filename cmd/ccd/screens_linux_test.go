@@ -85,7 +85,7 @@ func TestRemovedCompanion(t *testing.T) {
 	}
 }
 
-// TestImagesAreNotPrinted: on a terminal, a record with an image prints its words.
+// TestImagesAreNotPrinted: on a terminal, a record with an image prints its words, and several records have headings.
 func TestImagesAreNotPrinted(t *testing.T) {
 	home := t.TempDir()
 	image := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}`
@@ -93,7 +93,7 @@ func TestImagesAreNotPrinted(t *testing.T) {
 	put(t, filepath.Join(home, ".claude/projects/-src/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl"), (text + strings.Replace(text, `{"type":"text","text":"What is this?"},`, "", 1)))
 	commandIn(t, home, nil, "run", "--once", "-q")
 	screen := onScreen(t, home, 80, []string{"restore", "5d2f7a1e#1-#2"})
-	if strings.Contains(screen, "PNG") || !strings.Contains(screen, "What is this?\n") || strings.Count(screen, "1 image left out: ccd restore -o FILE ") != 2 {
+	if strings.Contains(screen, "PNG") || !strings.Contains(screen, "\nWhat is this?\n\n#2 · 2024-01-15 10:00 · image\n") || strings.Count(screen, "1 image left out: ccd restore -o FILE ") != 2 {
 		t.Errorf("%q", screen)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +41,7 @@ func (w Wanted) Kind() string {
 }
 
 // Original finds what is wanted. Progress, which may be nil, is told how much of the archive has been looked through.
-func (l *Library) Original(ctx context.Context, w Wanted, progress func(done, total int64)) (o Original, err error) {
+func (l *Library) Original(ctx context.Context, w Wanted, progress func(done, total int64)) (Original, error) {
 	if w.Kind() != "id" || w.Full {
 		if err := l.Load(ctx); err != nil {
 			return Original{}, err
@@ -49,17 +51,21 @@ func (l *Library) Original(ctx context.Context, w Wanted, progress func(done, to
 	case "session":
 		return l.whole(w)
 	case "record":
-		o, err = l.record(ctx, w)
-	default:
-		var found archive.Found
-		if found, err = l.lookup(ctx, w, progress); err == nil {
-			o = l.original(ctx, found)
-		}
+		return l.record(ctx, w)
 	}
-	if o.raw = w.Raw; err == nil && w.Full {
+	found, err := l.lookup(ctx, w, progress)
+	if err != nil {
+		return Original{}, err
+	}
+	return l.original(ctx, found).as(ctx, w)
+}
+
+// as is the original in the form that is wanted.
+func (o Original) as(ctx context.Context, w Wanted) (Original, error) {
+	if o.raw = w.Raw; w.Full {
 		return o.spilled(ctx)
 	}
-	return o, err
+	return o, nil
 }
 
 func (l *Library) whole(w Wanted) (Original, error) {
@@ -85,23 +91,53 @@ func (l *Library) record(ctx context.Context, w Wanted) (Original, error) {
 	if err != nil {
 		return Original{}, err
 	}
-	g, err := l.Reading(e, w.Generation)
-	if err != nil {
-		return Original{}, err
+	for o, err := range l.Records(ctx, e, w, n, n) {
+		return o, err
 	}
-	if e.Class == transcript.Attachment {
-		return Original{}, words.Hint(fmt.Errorf("find record %s#%d: %w: it is an attachment, which has no records", e.ID, n, archive.ErrNotFound),
-			"ccd restore --session %s", words.Shell(e.ID))
+	return Original{}, nil
+}
+
+// End is a record number that no session has: as the last one of several it means all that there are.
+const End = math.MaxInt
+
+// Records yields the records of a session between two numbers. If it has fewer, but not where last is End, the last error is archive.ErrNotFound.
+func (l *Library) Records(ctx context.Context, e *Entry, w Wanted, first, last int) iter.Seq2[Original, error] {
+	return func(yield func(Original, error) bool) {
+		g, err := l.Reading(e, w.Generation)
+		if err == nil && e.Class == transcript.Attachment {
+			err = words.Hint(fmt.Errorf("find record %s#%d: %w: it is an attachment, which has no records", e.ID, first, archive.ErrNotFound),
+				"ccd restore --session %s", words.Shell(e.ID))
+		}
+		if err != nil {
+			yield(Original{}, err)
+			return
+		}
+		n, next := 0, first
+		for r, err := range g.Story(ctx) {
+			if err != nil {
+				yield(Original{}, err)
+				return
+			}
+			if n = r.N; n < first || n > last {
+				continue
+			}
+			next = n + 1
+			p := Whole(*r)
+			if !w.Raw {
+				p = Items(*r)
+			}
+			o, err := l.Placed(ctx, g, p, r)
+			if err == nil {
+				o, err = o.as(ctx, w)
+			}
+			if !yield(o, err) || n == last {
+				return
+			}
+		}
+		if last != End || next == first {
+			yield(Original{}, fmt.Errorf("find record %s#%d: %w: the session has %d records", e.ID, next, archive.ErrNotFound, n))
+		}
 	}
-	r, err := g.Record(ctx, n)
-	if err != nil {
-		return Original{}, err
-	}
-	p := Whole(r)
-	if !w.Raw {
-		p = Items(r)
-	}
-	return l.placed(ctx, g, p)
 }
 
 // Placed returns what a pointer of a session's story stands for. All of it is in a record that the caller has read.
@@ -111,7 +147,7 @@ func (l *Library) Placed(ctx context.Context, g Reading, p transcript.Pointer, r
 		return Original{}, err
 	}
 	o, err := l.placed(ctx, g, p)
-	o.line, o.hidden = &line.found.Pointer, &secrets{}
+	o.line, o.hidden, o.what = &line.found.Pointer, &secrets{}, what(r)
 	o.hidden.add(r, line.found.Parts[0].Span.Off)
 	return o, err
 }

@@ -29,6 +29,7 @@ type Original struct {
 	raw     bool                // the lines that hold it
 	line    *transcript.Pointer // the line that holds it, nil if it has not been read
 	hidden  *secrets            // of this line
+	what    string              // is in this line
 }
 
 // Raw is the lines that hold the original.
@@ -290,6 +291,15 @@ func (o Original) About() string {
 		kind += ", raw"
 	}
 	return mark.New(o.ID(), kind) + " of " + where + at(&o.found.Time)
+}
+
+// Heading is what stands above it in a list: "#12 · 14:05 · call Bash".
+func (o Original) Heading() string {
+	parts := []string{cmp.Or(o.what, o.found.Pointer.Kind())}
+	if !o.found.Time.IsZero() {
+		parts = append([]string{words.Local(o.found.Time)}, parts...)
+	}
+	return fmt.Sprintf("#%d · %s", o.found.Record, strings.Join(parts, " · "))
 }
 
 // at is a time behind something else; "" for none.

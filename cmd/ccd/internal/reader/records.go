@@ -1,10 +1,12 @@
 package reader
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 
 	"ccd/archive"
@@ -89,21 +91,6 @@ func (r Reading) Numbers(ctx context.Context) func() *redact.Session {
 	})
 }
 
-// Record returns a copy of record number n of the story. It fails with archive.ErrNotFound if that has fewer records.
-func (r Reading) Record(ctx context.Context, n int) (transcript.Record, error) {
-	last := 0
-	r.Agents = r.Agents.Exact() // where it is does not depend on its secrets
-	for one, err := range r.Story(ctx) {
-		if err != nil {
-			return transcript.Record{}, err
-		}
-		if last = one.N; one.N == n {
-			return one.Clone(), nil
-		}
-	}
-	return transcript.Record{}, fmt.Errorf("find record %s#%d: %w: the session has %d records", r.ID, n, archive.ErrNotFound, last)
-}
-
 // Holding yields the records whose lines contain any of the parts, in order. It stops after the last part.
 func (r Reading) Holding(ctx context.Context, parts []transcript.Part) iter.Seq2[*transcript.Record, error] {
 	var end int64
@@ -149,4 +136,21 @@ func Items(r transcript.Record) transcript.Pointer {
 		p.Shape, p.Hash = transcript.Single, r.Items[0].Sum()
 	}
 	return p
+}
+
+// what names what a record has: "thinking, call Bash".
+func what(r *transcript.Record) string {
+	var all []string
+	for _, it := range r.Items {
+		all = append(all, strings.TrimSpace(KindName(it.Kind)+" "+mark.Inline(it.Tool, 60)))
+	}
+	return cmp.Or(strings.Join(slices.Compact(all), ", "), "record")
+}
+
+// KindName names a kind, as people see it.
+func KindName(k transcript.Kind) string {
+	if k == transcript.Text {
+		return "agent"
+	}
+	return k.String()
 }

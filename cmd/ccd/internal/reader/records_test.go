@@ -60,6 +60,14 @@ func (s *shelf) reading(one transcript.Session) Reading {
 	return r
 }
 
+func (s *shelf) record(one transcript.Session, n int) (Original, error) {
+	l := Library{Place: &account.Place{Archive: s.Archive}}
+	for o, err := range l.Records(context.Background(), l.Session(context.Background(), one.Key), Wanted{}, n, n) {
+		return o, err
+	}
+	return Original{}, nil
+}
+
 // bytesOf returns what the archive has of a pointer, its parts joined by newline.
 func (s *shelf) bytesOf(f archive.Found) string {
 	s.t.Helper()
@@ -96,7 +104,8 @@ func TestRecordAndItems(t *testing.T) {
 	first := asked("a", "Mix the ink")
 	two := line("user", "b", `[{"type":"text","text":"one"},{"type":"text","text":"two"}]`)
 	odd := `{"type":"brand-new","x":1}` + "\n"
-	one := s.put("S", transcript.Main, 1, first+two+odd+"{torn")
+	text := first + two + odd + "{torn"
+	one := s.put("S", transcript.Main, 1, text)
 
 	tests := []struct {
 		n     int
@@ -109,21 +118,21 @@ func TestRecordAndItems(t *testing.T) {
 		{4, transcript.Lines, "{torn"},
 	}
 	for _, tt := range tests {
-		r, err := s.reading(one).Record(context.Background(), tt.n)
+		o, err := s.record(one, tt.n)
 		testkit.Must(t, err)
-		p := Items(r)
-		if p.Shape != tt.shape || p.Record != tt.n {
-			t.Errorf("record %d: shape %v of record %d", tt.n, p.Shape, p.Record)
+		if o.found.Shape != tt.shape || o.found.Record != tt.n {
+			t.Errorf("record %d: shape %v of record %d", tt.n, o.found.Shape, o.found.Record)
 		}
-		if got := s.bytesOf(archive.Found{Pointer: p, Key: one.Key, Generation: 1}); got != tt.raw {
+		if got := s.bytesOf(o.found); got != tt.raw {
 			t.Errorf("record %d: %q, want %q", tt.n, got, tt.raw)
 		}
-		if got := s.bytesOf(archive.Found{Pointer: Whole(r), Key: one.Key, Generation: 1}); got != string(r.Raw) {
-			t.Errorf("record %d: whole line %q, want %q", tt.n, got, r.Raw)
+		line := archive.Found{Pointer: *o.line, Key: one.Key, Generation: 1}
+		if got, want := s.bytesOf(line)+"\n", strings.SplitAfter(text+"\n", "\n")[tt.n-1]; got != want {
+			t.Errorf("record %d: whole line %q, want %q", tt.n, got, want)
 		}
 	}
 	for _, n := range []int{0, -1, 5} {
-		if _, err := s.reading(one).Record(context.Background(), n); !errors.Is(err, archive.ErrNotFound) {
+		if _, err := s.record(one, n); !errors.Is(err, archive.ErrNotFound) || !strings.Contains(err.Error(), fmt.Sprintf("S#%d: ", n)) {
 			t.Errorf("record %d: %v, want ErrNotFound", n, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -17,12 +18,7 @@ func isSaid(k transcript.Kind) bool { return k == transcript.Human || k == trans
 func (q Query) says(k transcript.Kind) bool { return isSaid(k) && (!q.Human || k == transcript.Human) }
 
 // What names the kind of the original, as people see it.
-func (h Hit) What() string {
-	if h.Kind == transcript.Text {
-		return "agent"
-	}
-	return h.Kind.String()
-}
+func (h Hit) What() string { return reader.KindName(h.Kind) }
 
 // Ranked collects hits: what people and agents said, then thoughts and summaries, then calls, results and files; of each, first
 // those with the words themselves, then those with parts of longer words. Hits of equal originals are one.

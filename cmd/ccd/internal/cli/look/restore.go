@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,10 +39,10 @@ func (a *app) restoreCommand() *cobra.Command {
 		Use: "restore ID|SESSION#N...", GroupID: cli.Everyday, Short: "print an archived original, exactly",
 		Long: `ID is the ID in a marker "[ccd ID ...]", the first 4 or more characters of it,
 or the whole marker. SESSION#N is record N of a session, SESSION#3-#9 are
-several. ccd prints the original as the agent saw it, and fails if it does not
-match its hash; of several originals, each begins a line. On a terminal, control
-characters are shown as \xNN and images are left out; pipes and files get the
-exact bytes.
+several, SESSION#3- all from there. ccd prints the original as the agent saw it,
+and fails if it does not match its hash; of several originals, each begins a
+line. On a terminal, several have headings, control characters are shown as \xNN
+and images are left out; pipes and files get the exact bytes.
 
 --file prints a file as the agent last read or wrote it. If the transcript
 does not show all of it at once, ccd fails. A path that is not absolute is one
@@ -144,24 +145,22 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) error 
 	if f.session != "" {
 		args = []string{""}
 	}
-	var all []reader.Wanted
+	var all []records
 	for _, arg := range args {
 		want.Name = reader.Unmark(arg)
 		if err := a.resolveLatest(ctx, l, &want); err != nil {
 			return err
 		}
-		names, err := recordsOf(want.Name)
+		some, err := recordsOf(want)
 		if err != nil {
 			return err
 		}
-		for _, want.Name = range names {
-			all = append(all, want)
-		}
+		all = append(all, some)
 	}
-	if len(all) > 1 {
+	if len(all) > 1 || all[0].last > 0 {
 		return a.restoreAll(ctx, l, f, all, rules)
 	}
-	o, err := a.wanted(ctx, l, all[0])
+	o, err := a.wanted(ctx, l, want)
 	if err != nil {
 		return err
 	}
@@ -171,30 +170,50 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) error 
 	return a.deliver(l, f.output, f.force, f.raw, func(w io.Writer) error { return a.writeWithLag(ctx, w, o, f, rules) })
 }
 
-// mostRecords is how many records a range may have.
-const mostRecords = 1000
+// records is what an argument names: one original or, if last is not 0, the records of a session from first to last.
+type records struct {
+	reader.Wanted
+	first, last int
+}
 
-var recordRange = regexp.MustCompile(`^(.+)#([0-9]+)-#?([0-9]+)$`)
+var recordRange = regexp.MustCompile(`#([0-9]+)-(?:#?([0-9]+))?$`)
 
-// recordsOf returns the records that SESSION#3-#9 names, or a name that is none such itself.
-func recordsOf(name string) (names []string, err error) {
-	m := recordRange.FindStringSubmatch(name)
+// recordsOf reads SESSION#3-#9, and SESSION#3- for all from there.
+func recordsOf(want reader.Wanted) (records, error) {
+	m := recordRange.FindStringSubmatch(want.Name)
 	if m == nil {
-		return []string{name}, nil
+		return records{Wanted: want}, nil
 	}
-	first, err1 := strconv.Atoi(m[2])
-	last, err2 := strconv.Atoi(m[3])
-	if err := cmp.Or(err1, err2); err != nil || first < 1 || last < first || last-first >= mostRecords {
-		return nil, words.Usage(fmt.Errorf("parse records %q: must be #FIRST-#LAST, at most %d records", name, mostRecords))
+	first, err1 := strconv.Atoi(m[1])
+	last, err2 := strconv.Atoi(cmp.Or(m[2], strconv.Itoa(reader.End)))
+	if err := cmp.Or(err1, err2); err != nil || first < 1 || last < first {
+		return records{}, words.Usage(fmt.Errorf("parse records %q: must be #FIRST-#LAST, or #FIRST- for all from there", want.Name))
 	}
-	for n := first; n <= last; n++ {
-		names = append(names, fmt.Sprintf("%s#%d", m[1], n))
+	return records{want, first, last}, nil
+}
+
+// originals yields what an argument names, as far as it is there.
+func (a *app) originals(ctx context.Context, l *reader.Library, want records) iter.Seq2[reader.Original, error] {
+	return func(yield func(reader.Original, error) bool) {
+		if want.last == 0 {
+			yield(a.wanted(ctx, l, want.Wanted))
+			return
+		}
+		name, _, _ := strings.Cut(want.Name, "#")
+		e, err := (*reader.Entry)(nil), l.Load(ctx)
+		if err == nil {
+			e, err = l.Find(name, want.Agent)
+		}
+		if err != nil {
+			yield(reader.Original{}, a.NotHere(ctx, l, name, words.Argument(want.Name), want.Agent, err))
+			return
+		}
+		l.Records(ctx, e, want.Wanted, want.first, want.last)(yield)
 	}
-	return names, nil
 }
 
 // restoreAll restores several originals. One that cannot be restored is reported, and does not stop the others.
-func (a *app) restoreAll(ctx context.Context, l *reader.Library, f restoreFlags, all []reader.Wanted, rules *redact.Rules) (failed error) {
+func (a *app) restoreAll(ctx context.Context, l *reader.Library, f restoreFlags, all []records, rules *redact.Rules) (failed error) {
 	fail := func(err error) {
 		if failed != nil {
 			a.Say("ccd: %v", failed)
@@ -204,15 +223,16 @@ func (a *app) restoreAll(ctx context.Context, l *reader.Library, f restoreFlags,
 	var infos []reader.Info
 	each := func(do func(reader.Original) error) error {
 		for _, want := range all {
-			o, err := a.wanted(ctx, l, want)
-			if err == nil {
-				err = do(o)
-			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				fail(err)
+			for o, err := range a.originals(ctx, l, want) {
+				if err == nil {
+					err = do(o)
+				}
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				if err != nil {
+					fail(err)
+				}
 			}
 		}
 		return failed
@@ -228,9 +248,13 @@ func (a *app) restoreAll(ctx context.Context, l *reader.Library, f restoreFlags,
 	if f.info {
 		return each(func(o reader.Original) error { return a.restoreInfo(ctx, o) })
 	}
+	headed := f.output == "" && !f.raw && a.Terminal(a.Out)
 	return a.deliver(l, f.output, f.force, f.raw, func(w io.Writer) error {
 		out := &lastByte{w: w}
 		return each(func(o reader.Original) error {
+			if headed {
+				fmt.Fprintf(out, "%s%s\n", map[bool]string{true: "\n"}[out.any], o.Heading())
+			}
 			if err := a.writeWithLag(ctx, out, o, f, rules); err != nil {
 				return err
 			}
