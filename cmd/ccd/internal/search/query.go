@@ -199,9 +199,9 @@ func (q Query) terms() ([]term, error) {
 		}
 	}
 	switch {
-	case q.Tool != "" || q.Path != "":
+	case q.Tool != "" || q.Path != "" || q.Said:
 	case len(terms) == 0:
-		return nil, errors.New("WORDS, --tool or --path is required")
+		return nil, errors.New("WORDS, --said, --tool or --path is required")
 	case terms[0].not:
 		return nil, errors.New("WORDS only say what is left out")
 	}

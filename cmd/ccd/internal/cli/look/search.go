@@ -96,8 +96,8 @@ sessions_not_searched (if --limit ended the search, how many more may have hits)
       each read and change of a file in the last 2 days
   ccd search --session . --all --limit 0 panic
       every hit in this directory's session and its sub-agents
-  ccd search --said=human overflow
-      what you said`,
+  ccd search --said=human --session 5d2f7a1e -n 5
+      the last five things that you said in a session`,
 	}
 	c.Args = check
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -299,8 +299,10 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 		what = asTyped(args)
 	case f.path != "":
 		what = " --path " + words.Shell(f.path)
-	default:
+	case f.tool != "":
 		what = " --tool " + words.Shell(f.tool)
+	default:
+		what = " --said=" + f.said
 	}
 	narrow := f.said != "" || f.given() || f.session != "" || (f.tool != "" || f.path != "") && len(args) > 0 || f.tool != "" && f.path != ""
 	hides := l.Agents.Redact != nil && !l.ForAgent()

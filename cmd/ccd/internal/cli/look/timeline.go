@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,19 +46,22 @@ MB), agents (calls to sub-agents)
 
 ` + cli.SessionWords,
 		Example: `  ccd timeline                   what happened in this directory's session
+  ccd timeline 5d2f7a1e -n 5     its last five turns
   ccd timeline 5d2f7a1e --json   all details of each turn`,
 	}
 	var agent string
+	var limit int
 	c.Args = cli.OneSession
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.timeline(c.Context(), cli.SessionOf(args), agent)
+		return a.timeline(c.Context(), cli.SessionOf(args), agent, limit)
 	}
+	limitFlag(c.Flags(), &limit, 0, "show the last `N` turns")
 	a.AgentFlag(c, &agent)
 	a.MachineFlag(c)
 	return c
 }
 
-func (a *app) timeline(ctx context.Context, arg, agent string) error {
+func (a *app) timeline(ctx context.Context, arg, agent string, limit int) error {
 	l, e, err := a.Session(ctx, arg, agent)
 	if err != nil {
 		return err
@@ -70,15 +74,18 @@ func (a *app) timeline(ctx context.Context, arg, agent string) error {
 	if err := a.printHeading(arg, e); err != nil {
 		return err
 	}
-	all, asked, lines := []turnOutput{}, false, timelineLines{width: a.Width()}
+	all, lines := []turnOutput{}, timelineLines{width: a.Width()}
 	model, text, damage := g.Model(ctx, l.Options(e), math.MaxInt)
 	src := session.NewSource(model.Session, text)
 	turns := reader.Turns(model.Session, src.Said)
 	if damage == nil {
 		damage = src.Err
 	}
+	asked := slices.ContainsFunc(turns, func(t reader.Turn) bool { return t.ID != "" })
+	if limit > 0 {
+		turns = turns[max(0, len(turns)-limit):]
+	}
 	for _, t := range turns {
-		asked = asked || t.ID != ""
 		if a.JSON {
 			all = append(all, turnOutput{t, words.Known(t.Time), words.Known(t.End)})
 		} else if err := a.Print(lines.turn(t)); err != nil {
