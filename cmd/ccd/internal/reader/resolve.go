@@ -274,18 +274,18 @@ func (l *Library) Argument(e *Entry) string {
 	return agent + words.Argument(e.Short())
 }
 
-// Short is as much of the session's name as names no other session.
+// Short is as much of the session's name as begins no other name. Sessions of two agents may have one name.
 func (e *Entry) Short() string { return cmp.Or(e.short, mark.Name(e.Name())) }
 
 // shorten finds the short names: the beginnings of UUIDs, and the ends of paths and of long names, whose beginnings are alike.
 func (l *Library) shorten() {
 	left := filter(l.names(""), func(n named) bool { return n.name != "" && n.Class != transcript.Attachment })
 	for more := 0; len(left) > 0; more++ {
-		first, several := map[string]*Entry{}, map[string]bool{}
+		first, several := map[string]string{}, map[string]bool{}
 		for _, n := range left {
 			part := n.part(more)
-			several[part] = several[part] || first[part] != nil && first[part] != n.Entry
-			if first[part] = n.Entry; n.name == mark.Name(n.Name()) {
+			several[part] = several[part] || first[part] != "" && first[part] != n.name
+			if first[part] = n.name; n.name == mark.Name(n.Name()) {
 				n.short = part
 			}
 		}

@@ -38,7 +38,7 @@ func libraryOf(all []*Entry, callers ...string) *Library {
 	return &Library{Place: &account.Place{Env: account.Env{Dir: filepath.FromSlash("/h")}, Archive: &archive.Archive{}}, Sessions: all, callers: callers}
 }
 
-// TestShort: a short name is as much of it as names no other session, which Find then finds.
+// TestShort: a short name is as much of it as begins no other, which Find then finds; of two agents, with the agent.
 func TestShort(t *testing.T) {
 	want := map[string]string{
 		"0199b261-401d-75c1-af9e-a44a18e60d0a":                                  "0199b261",
@@ -60,13 +60,14 @@ func TestShort(t *testing.T) {
 	for id := range want {
 		all = append(all, candidate("codex", id, "/h/p/"+id, "", transcript.Main, time.Hour))
 	}
+	all = append(all, candidate("claude-code", "0199b261-401d-75c1-af9e-a44a18e60d0a", "/h/q/0199b261.jsonl", "", transcript.Main, time.Hour))
 	l := libraryOf(all)
 	l.shorten()
 	for _, e := range all {
 		if got := e.Short(); got != want[e.ID] {
 			t.Errorf("%s: %q, want %q", e.ID, got, want[e.ID])
 		}
-		if found, err := l.Find(e.Short(), ""); found != e {
+		if found, err := l.Find(e.Short(), e.Agent); found != e {
 			t.Errorf("%s is not found: %v", e.Short(), err)
 		}
 	}
