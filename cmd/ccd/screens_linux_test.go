@@ -47,7 +47,7 @@ func TestAllFiles(t *testing.T) {
 			t.Errorf("ccd %s: %d files", line, n)
 		}
 	}
-	if screen := onScreen(t, home, 100, []string{"files"}); strings.Count(screen, "written") != 56 || !strings.Contains(screen, "\nmore: ccd files -n 224, or -n 0 for all\n") {
+	if screen := onScreen(t, home, 100, []string{"files"}); strings.Count(screen, "\n") != 58 || !strings.Contains(screen, "\nmore: ccd files -n 224, or -n 0 for all\n") {
 		t.Errorf("a screen of 60 lines:\n%s", screen)
 	}
 	if screen := onScreen(t, home, 100, []string{"files", "--json"}); strings.Count(screen, ".py") != 70 {

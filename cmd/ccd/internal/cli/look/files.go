@@ -12,6 +12,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/table"
@@ -88,7 +89,7 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 	if err != nil {
 		return err
 	}
-	most := a.most(f.limit)
+	most := a.most(f.limit, "")
 	rows, more, err := changedFiles(ctx, l, which, most, func(file string) bool { return path == "" || at(file) }, path)
 	if err != nil {
 		return err
@@ -107,25 +108,40 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 	case len(rows) == 0:
 		return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", archive.ErrNotFound), "ccd search --path PATH finds what was read, too")
 	}
+	hint := ""
+	if a.Width() > 0 {
+		hint = a.versionHint(l, rows)
+	}
+	if fit := a.most(f.limit, hint); fit > 0 && fit < len(rows) {
+		rows, more = rows[:fit], true
+	}
 	if err := cli.PrintTable(a.App, rows, filesColumns(rows, time.Now())); err != nil {
 		return err
 	}
 	if more && f.limit == screen {
 		a.Say("more: ccd files -n %d, or -n 0 for all", 4*most)
 	}
-	if a.Width() > 0 {
-		a.sayVersion(l, rows)
+	if hint != "" {
+		a.Say("%s", hint)
 	}
 	return nil
 }
 
-// sayVersion says how the newest version of a file is printed.
-func (a *app) sayVersion(l *reader.Library, rows []*fileRow) {
+// versionHint says how the newest version of a file is printed.
+func (a *app) versionHint(l *reader.Library, rows []*fileRow) string {
 	known := slices.IndexFunc(rows, func(r *fileRow) bool { return (r.How == "written" || r.How == "edited") && !r.at.IsZero() })
-	if known >= 0 {
-		one := rows[known]
-		a.Say("a version, if the transcript shows all of it: ccd restore --file %s --at %s %s", words.Shell(one.Path), strings.Replace(one.at.Local().Format(second), " ", "T", 1), l.Argument(one.from.Entry))
+	if known < 0 {
+		return ""
 	}
+	one, dir := rows[known], a.Absolute(".")
+	path := one.Path
+	if !disk.Within(dir, one.Project) { // in a project, a path is taken from here
+		dir = one.Project
+	}
+	if below, ok := transcript.Below(path, dir); ok {
+		path = below
+	}
+	return fmt.Sprintf("a version, if the transcript shows all of it: ccd restore --file %s --at %s %s", words.Shell(path), strings.Replace(one.at.Local().Format(second), " ", "T", 1), l.Argument(one.from.Entry))
 }
 
 // second is the form of the time of a version, as --at reads it.

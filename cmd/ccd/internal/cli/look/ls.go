@@ -130,7 +130,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	if f.everywhere {
 		families, columns = a.lsEverywhere(ctx, l, families, f, which), append(columns, machineColumn())
 	}
-	rows, more := f.page(families, a.most(f.limit))
+	rows, more := f.page(families, a.most(f.limit, ""))
 	if a.JSON {
 		return errors.Join(a.PrintJSON(append(slices.DeleteFunc(rows, status.Session.Damaged), status.Unreadable(l.Damage)...)), missing)
 	}

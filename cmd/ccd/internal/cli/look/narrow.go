@@ -14,6 +14,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/table"
 	"ccd/internal/config"
 	"ccd/internal/project"
 	"ccd/internal/words"
@@ -134,13 +135,13 @@ const screen = -1
 // frame is how many lines of a screen are not the list's: the heading, what is left out, and the next prompt.
 const frame = 4
 
-// most returns how many lines a list has, 0 for all.
-func (a *app) most(limit int) int {
+// most returns how many lines a list has that a text stands below, 0 for all.
+func (a *app) most(limit int, below string) int {
 	switch {
 	case limit != screen:
 		return limit
 	case a.JSON:
 		return 0
 	}
-	return max(a.Lines()-frame, 0)
+	return max(a.Lines()-frame-len(table.WrapLines(below, a.Width())), 0)
 }

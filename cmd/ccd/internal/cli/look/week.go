@@ -127,7 +127,7 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 // printWeek prints the table, and what to know of its numbers.
 func (a *app) printWeek(sums *work.Sums) error {
 	rows, more := weekRows(sums, a.Width() > 0, math.MaxInt)
-	if len(rows) > a.most(screen) && a.Width() > 0 {
+	if len(rows) > a.most(screen, "") && a.Width() > 0 {
 		rows, more = weekRows(sums, true, mostSums)
 	}
 	if err := cli.PrintTable(a.App, rows, weekColumns(sums)); err != nil {
