@@ -64,11 +64,14 @@ func TestScreensFit(t *testing.T) {
 	put(t, filepath.Join(home, ".codex/config.toml"), "")
 	commandIn(t, home, nil, "run", "--once", "-q")
 	for _, columns := range []uint16{60, 80, 120} {
-		for _, line := range []string{"agents", "agents status claude", "doctor", "status", "ls", "setup --dry-run"} {
+		for _, line := range []string{"agents", "agents status claude", "doctor", "status", "ls", "ls --sort size", "setup --dry-run"} {
 			screen := onScreen(t, home, columns, strings.Fields(line))
 			fits(t, screen, int(columns))
 			if line == "ls" && !strings.Contains(screen, "2024-01-15") {
 				t.Errorf("no time in %d columns:\n%s", columns, screen)
+			}
+			if line == "ls --sort size" && !strings.Contains(screen, "TOKENS") {
+				t.Errorf("what it is sorted by is not in %d columns:\n%s", columns, screen)
 			}
 		}
 	}

@@ -70,8 +70,9 @@ texts ("~", here and wherever ccd shows tokens).
 COMPACTED is how often the agent compacted it.
 
 On a terminal, ls shows one screen; the title is cut, and columns that do not
-fit are left out: STATE first, then TOKENS, COMPACTED, AGENT, PROJECT. In a
-pipe, every session is one line with all columns, separated by tabs.
+fit are left out: STATE first, then TOKENS (not with --sort size), COMPACTED,
+AGENT, PROJECT. In a pipe, every session is one line with all columns, separated
+by tabs.
 
 ` + timeWords + `
 
@@ -129,6 +130,9 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	families, columns := status.Families(l.Sessions, f.all), cli.LsColumns(time.Now())
 	if f.everywhere {
 		families, columns = a.lsEverywhere(ctx, l, families, f, which), append(columns, machineColumn())
+	}
+	if f.sort == "size" { // which TOKENS shows
+		columns[slices.IndexFunc(columns, func(c table.Column[status.Session]) bool { return c.Head == "TOKENS" })].Drop = 0
 	}
 	rows, more := f.page(families, a.most(f.limit, ""))
 	if a.JSON {
