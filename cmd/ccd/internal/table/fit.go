@@ -43,7 +43,7 @@ func Tabbed[T any](rows []T, columns []Column[T]) string {
 	return b.String()
 }
 
-// Fit lays out a table in lines of at most width cells.
+// Fit lays out a table in lines of at most width cells. A column that no row has is left out.
 func Fit[T any](rows []T, columns []Column[T], width int, colours bool) []string {
 	texts := make([][]string, len(columns)) // by column; the heading first, then the rows
 	for i, c := range columns {
@@ -80,12 +80,15 @@ const (
 	MinCells = 8 // cells that a column keeps if no other can be dropped
 )
 
-// room decides which columns are shown and how wide each is. It drops columns until the others fit at their least
+// room decides which columns are shown and how wide each is. It drops empty columns, then others until these fit at their least
 // widths, then shares the rest among the columns that can be cut, the last one first.
 func room[T any](columns []Column[T], texts [][]string, width int) (shown, widths []int) {
 	widths, natural := make([]int, len(columns)), make([]int, len(columns))
 	need := -gap
 	for i, c := range columns {
+		if rows := texts[i][1:]; len(rows) > 0 && strings.Join(rows, "") == "" {
+			continue
+		}
 		for _, text := range texts[i] {
 			natural[i] = max(natural[i], CellsOf(text))
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFit: a table fits the terminal. Columns that can be cut share the room, others are dropped in order, and no line
-// is too wide, whatever the characters.
+// TestFit: a table fits the terminal. A column that no row has is left out, columns that can be cut share the room, others are
+// dropped in order, and no line is too wide, whatever the characters.
 func TestFit(t *testing.T) {
 	at := func(i int) func([]string) string { return func(r []string) string { return r[i] } }
 	columns := []Column[[]string]{
@@ -16,6 +16,7 @@ func TestFit(t *testing.T) {
 		{Head: "TITLE", Text: at(1), Least: 10},
 		{Head: "PROJECT", Text: at(2), Drop: 2},
 		{Head: "AGE", Text: at(3), Drop: 1, Piped: func(r []string) string { return "since " + r[3] }},
+		{Head: "NOTE", Text: func([]string) string { return "" }},
 	}
 	rows := [][]string{
 		{"0199b261-401d", "Fix the cents of invoice 48213", "ledger", "3h ago"},
@@ -51,7 +52,7 @@ func TestFit(t *testing.T) {
 			}
 		}
 	}
-	if got, want := Tabbed(rows[:1], columns), "SESSION\tTITLE\tPROJECT\tAGE\n0199b261-401d\tFix the cents of invoice 48213\tledger\tsince 3h ago\n"; got != want {
+	if got, want := Tabbed(rows[:1], columns), "SESSION\tTITLE\tPROJECT\tAGE\tNOTE\n0199b261-401d\tFix the cents of invoice 48213\tledger\tsince 3h ago\t\n"; got != want {
 		t.Errorf("piped: %q", got)
 	}
 	columns[0].Tone = func([]string) Tone { return Bad }

@@ -163,7 +163,7 @@ func diffText(out diffOutput, class dropped.Class, agent, local bool) string {
 		if out.Told == "" { // ccd has no hook in this agent
 			numbers = numbers[:3]
 		}
-		fmt.Fprintf(&b, "%-9s %6v %6v %8v"+strings.Repeat(" %10v", len(numbers)-3)+"\n", append([]any{class}, numbers...)...)
+		fmt.Fprintf(&b, "%-9s %5v %5v %7v"+strings.Repeat(" %9v", len(numbers)-3)+"\n", append([]any{class}, numbers...)...)
 	}
 	b.WriteByte('\n')
 	adds := "CCD ADDS"

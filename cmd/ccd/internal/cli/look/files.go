@@ -213,7 +213,12 @@ func filesColumns(rows []*fileRow, now time.Time) []table.Column[*fileRow] {
 			return r.at.UTC().Format(time.RFC3339)
 		}},
 		{Head: "HOW", Drop: 3, Text: func(r *fileRow) string { return r.How }},
-		{Head: "VERSIONS", Drop: 2, Text: func(r *fileRow) string { return fmt.Sprint(r.Versions) }},
+		{Head: "VERSIONS", Drop: 2, Text: func(r *fileRow) string {
+			if r.alone {
+				return ""
+			}
+			return fmt.Sprint(r.Versions)
+		}, Piped: func(r *fileRow) string { return fmt.Sprint(r.Versions) }},
 		{Head: "+/-", Text: func(r *fileRow) string {
 			if r.Plus+r.Minus == 0 && r.How == reader.How[transcript.Revert] { // how much that was, no call says
 				return r.How

@@ -134,7 +134,7 @@ func (a *app) printWeek(sums *work.Sums) error {
 		return err
 	}
 	if more > 0 {
-		a.Say("%s, which it prints in a pipe", words.Count(more, "more line"))
+		a.Say("%s: add | less", words.Count(more, "more line"))
 	}
 	if caveat := sums.Total.Caveat(); caveat != "" {
 		a.Say("%s", caveat)
