@@ -81,8 +81,14 @@ type Audience struct {
 	Holds bool             // the reader has its own summary and what came since its last compaction
 }
 
-// Companion is the reader of a companion, by the options.
-func (c *Compactor) Companion() Audience { return Audience{Room: c.o.Part(c.Chars()).Budget(c.name)} }
+// Companion is the reader of a companion, by the options. A share that a person asks for makes it no larger than it is without.
+func (c *Compactor) Companion() Audience {
+	o := c.o.Part(c.Chars())
+	if o.Manual.Ratio > 0 {
+		o.MaxTokens = min(o.MaxTokens, c.o.MaxTokens)
+	}
+	return Audience{Room: o.Budget(c.name)}
+}
 
 // Compact makes the text for a reader, with the summaries that the options' summarizer has written, if kept is not nil. It
 // lists missing ones in Wanted. It reads only the spans that it needs. Equal records, options, texts and summaries give equal

@@ -213,18 +213,24 @@ func TestOldOutputsOfAList(t *testing.T) {
 	}
 }
 
-// TestRatioOfACompanion: a companion has at most the share of the session's characters, and uses it.
+// TestRatioOfACompanion: a companion has at most the share of the session's characters, and uses it, but no more than it has without.
 func TestRatioOfACompanion(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.jsonl")
+	dir := t.TempDir()
+	path, config := filepath.Join(dir, "talk.jsonl"), filepath.Join(dir, "config.toml")
 	put(t, path, string(muchTalk()))
-	for ratio, share := range map[string]float64{".2": .2, ".45": .45} {
+	for _, c := range []struct {
+		ratio  string
+		share  float64
+		config string
+	}{{".2", .2, ""}, {".45", .45, ""}, {".9", .4, "[companion]\nmax_tokens = 17000\n"}} {
+		put(t, config, c.config)
 		var made struct {
 			Original  float64 `json:"original_tokens"`
 			Companion float64 `json:"companion_tokens"`
 		}
-		out := ran(t, nil, "compact", "--no-archive", "--json", "-q", "--ratio", ratio, path)
-		if err := json.Unmarshal(out, &made); err != nil || made.Companion > share*made.Original || made.Companion < .8*share*made.Original {
-			t.Errorf("%s: %.0f tokens of %.0f, %v", ratio, made.Companion, made.Original, err)
+		out := ran(t, nil, "compact", "--config", config, "--no-archive", "--json", "-q", "--ratio", c.ratio, path)
+		if err := json.Unmarshal(out, &made); err != nil || made.Companion > c.share*made.Original || made.Companion < .8*c.share*made.Original {
+			t.Errorf("%s: %.0f tokens of %.0f, %v", c.ratio, made.Companion, made.Original, err)
 		}
 	}
 }

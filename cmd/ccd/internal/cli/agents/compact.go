@@ -103,7 +103,7 @@ redundancy, class, new, shown and chars (characters), why
 	flags := c.Flags()
 	flags.SortFlags = false
 	manualFlags(flags, &f.manual)
-	flags.Func("ratio", "shorten only until at most this `SHARE` of the list's or session's characters is left, such as .60", func(text string) (err error) {
+	flags.Func("ratio", "leave at most this `SHARE` of the list's or session's characters, such as .60", func(text string) (err error) {
 		if f.manual.Ratio, err = strconv.ParseFloat(text, 64); err != nil || !(f.manual.Ratio > 0 && f.manual.Ratio < 1) {
 			return errors.New("must be a number between 0 and 1")
 		}
@@ -309,13 +309,22 @@ func (a *app) printMade(c reader.Companion, s transcript.Session, f compactFlags
 	return a.PrintForm(c, f.form, "")
 }
 
-// savedLine says how much smaller the companion is than the messages, and whether it passed its checks.
+// savedLine says how much smaller the companion is than the messages, in the unit of --ratio if that is set, and whether it passed its
+// checks.
 func savedLine(made daemon.Compacted) string {
 	h := made.Header
-	line := status.Shrunk(withinReported(sidecar.About(h.Tokens.Context, h.Tokens.CharsPerToken), h.Tokens.Reported), made.About) + ", level " + h.Level.String()
-	if ratio := made.Options.Manual.Ratio; ratio > 0 && float64(made.Tokens) > ratio*float64(h.Tokens.Original) {
-		line += fmt.Sprintf(", more than --ratio %g: no companion is so short", ratio)
+	line := status.Shrunk(withinReported(sidecar.About(h.Tokens.Context, h.Tokens.CharsPerToken), h.Tokens.Reported), made.About)
+	if ratio := made.Options.Manual.Ratio; ratio > 0 && h.Tokens.Original > 0 {
+		asked := ratio * float64(h.Tokens.Original)
+		line = fmt.Sprintf("~%s tokens, %.1f%% of the session's characters", words.Tokens(made.About), 100-made.Saved)
+		switch {
+		case float64(made.Tokens) > asked:
+			line += fmt.Sprintf(", more than --ratio %g: no companion is so short", ratio)
+		case float64(made.Options.MaxTokens) < asked:
+			line += ", as without --ratio: --max-tokens allows more"
+		}
 	}
+	line += ", level " + h.Level.String()
 	if h.Verified {
 		return line + ", verified"
 	}
