@@ -93,8 +93,8 @@ var lineCases = []struct {
 	},
 	{
 		"task: the items that a reply names",
-		[]string{"last Three ways:\n" + lines("%d. way with a long name, and its reasons, in a list that has to be cut", 20) + "\nWhich?", "human 2 and 5, but later", "agent I look."},
-		[]string{"Asked before (#1", "Task (#3", "2. way with a long name, and its reasons, in a list that has to be cut", "5. way with a long name, and its reasons, in a list that has to be cut", "Which?", "!9. way with a long name, and"},
+		[]string{"last Three ways:\n" + lines("%d. way with a long name, and its reasons, in a list that has to be cut", 20) + "\nWhich?", "human 2,3 and 5, but later", "agent I look."},
+		[]string{"Asked before (#1", "Task (#3", "2. way with a long name, and its reasons, in a list that has to be cut", "3. way with a long name", "5. way with a long name, and its reasons, in a list that has to be cut", "Which?", "!9. way with a long name, and"},
 	},
 	{"task: a choice is the human's word", []string{"ask Which date? => answer: UTC", "agent I look."}, []string{"Task (#1", "then (#3", "choosing): \"", "UTC"}},
 	{

@@ -204,12 +204,14 @@ func itemNumber(line string) int {
 	return n
 }
 
+// apart doubles what stands between two numbers: it belongs to both.
+var apart = strings.NewReplacer(" ", "  ", ",", " , ", "/", " / ")
+
 // numbersIn returns the small numbers in a text, with those of its ranges.
 func numbersIn(text string) map[int]bool {
 	const longest = 40 // numbers in a range
 	all := map[int]bool{}
-	text = strings.ReplaceAll(text, ", ", " , ") // a sign between two numbers belongs to both
-	for _, m := range numberForm.FindAllStringSubmatch(strings.ReplaceAll(text, " ", "  "), -1) {
+	for _, m := range numberForm.FindAllStringSubmatch(apart.Replace(text), -1) {
 		from, _ := strconv.Atoi(m[1])
 		to, _ := strconv.Atoi(m[2])
 		for n := from; n <= min(max(from, to), from+longest); n++ {
