@@ -451,6 +451,8 @@ func (h *handover) turn() {
 			name = "The human's move; your turn ended"
 		} else if h.events[len(h.events)-1] == words {
 			since = ", nothing after them"
+		} else if at := slices.IndexFunc(h.events[words.index:], func(e *event) bool { return e.Kind == session.Stopped }); at > 0 && end.Kind != session.Stopped {
+			since = fmt.Sprintf(", then stopped #%d", h.events[words.index+at].n)
 		}
 		h.line("%s (#%d%s): %s", name, words.n, since, h.wordsOf(words, 2*h.quote, ""))
 	}

@@ -113,6 +113,7 @@ var lineCases = []struct {
 		[]string{"agent I run the tests.", "$ go test ./importer", "interrupted"},
 		[]string{"Stopped (#4): the human interrupted", "Your last words (#2)", "`go test ./importer`, no result recorded (#3)"},
 	},
+	{"stopped: after words that the human did not want", []string{"agent I shall rewrite the parser.", "interrupted", "human no, only the date, and leave the rest as it was before you began"}, []string{"Your last words (#2, then stopped #3)"}},
 	{"stopped: by the service", []string{"broken API Error: 529 Overloaded"}, []string{"Stopped (#2): API Error: 529 Overloaded"}},
 	{"stopped: not when it went on", []string{"broken API Error: 529 Overloaded", "human continue", "last On it goes."}, []string{"!Stopped"}},
 
