@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"strings"
+	"unicode"
 )
 
 // After returns the content of a file after change number n of a call's Action.Files, given its known content before.
@@ -205,10 +206,11 @@ type hunk struct {
 	atEnd    bool
 }
 
-// patched applies the hunks of an update in order, each after the previous one; pure additions go to the end. Lines
-// must match exactly, unlike in apply_patch, which also tries looser comparisons.
+// patched applies the hunks of an update in order, each after the previous one; pure additions go to the end. Of lines that
+// match loosely it writes the patch's form, unchanged ones too, as Codex does.
 func (s section) patched(text string) Content {
 	var lines, out, tail []string
+	left := maxCompared
 	if text != "" {
 		lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	}
@@ -216,7 +218,7 @@ func (s section) patched(text string) Content {
 	for _, h := range s.hunks() {
 		at := from
 		if h.context != "" {
-			i := indexLines(lines[from:], []string{h.context})
+			i := indexLines(lines[from:], []string{h.context}, &left)
 			if i < 0 {
 				return Content{}
 			}
@@ -229,7 +231,7 @@ func (s section) patched(text string) Content {
 		if h.atEnd {
 			at = max(at, len(lines)-len(h.old))
 		}
-		i := indexLines(lines[at:], h.old)
+		i := indexLines(lines[at:], h.old, &left)
 		if i < 0 {
 			return Content{}
 		}
@@ -238,22 +240,33 @@ func (s section) patched(text string) Content {
 		from = at + len(h.old)
 	}
 	out = append(append(out, lines[from:]...), tail...)
-	return Whole(strings.Join(out, "\n") + "\n")
+	if n := len(out); n == 0 || out[n-1] != "" { // an empty last line is taken for the end of the last
+		out = append(out, "")
+	}
+	return Whole(strings.Join(out, "\n"))
 }
 
-// maxCompared limits the lines compared for one hunk, for repetitive files.
+// maxCompared limits the lines compared for one patch, for repetitive files.
 const maxCompared = 1 << 22
 
-// indexLines returns the first position of want in lines, or -1 if there is none or the search takes too long.
-func indexLines(lines, want []string) int {
-	compared := 0
-	for i := 0; i+len(want) <= len(lines) && compared < maxCompared; i++ {
-		n := 0
-		for n < len(want) && lines[i+n] == want[n] {
-			n++
-		}
-		if compared += n; n == len(want) {
-			return i
+// looseness is how apply_patch compares lines: the next way only if the one before finds nothing.
+var looseness = []func(line string) string{
+	func(line string) string { return line },
+	func(line string) string { return strings.TrimRightFunc(line, unicode.IsSpace) },
+	strings.TrimSpace,
+}
+
+// indexLines returns the first position of want in lines, or -1 if there is none or more than left lines would be compared.
+func indexLines(lines, want []string, left *int) int {
+	for _, form := range looseness {
+		for i := 0; i+len(want) <= len(lines) && *left > 0; i++ {
+			n := 0
+			for n < len(want) && form(lines[i+n]) == form(want[n]) {
+				n++
+			}
+			if *left -= n + 1; n == len(want) {
+				return i
+			}
 		}
 	}
 	return -1

@@ -631,7 +631,7 @@ func (e *event) written(f *file) {
 	if e.copyOf() {
 		f.found = e.copy.Before
 	}
-	if !after.Known() {
+	if !after.Known() && f.why == nil { // else it was unknown already
 		f.why = e.told(how)
 	}
 }

@@ -130,6 +130,7 @@ func TestFile(t *testing.T) {
 		{"a part that contradicts", newStory().write(a, "one\ntwo\n").read(a, 2, 9, "2", ""), a, "restore file " + a + ": only a part of it is in the transcript; until 04:02"},
 		{"an edit that failed", newStory().write(a, "one\n").do("Edit", map[string]any{"file_path": a, "old_string": "one", "new_string": "x"}, "<tool_use_error>no</tool_use_error>", true, nil), a, a + ` written #2 "one\n"`},
 		{"an edit that does not apply", newStory().write(a, "one\n").edit(a, "five", "x"), a, "restore file " + a + ": its content is not in the transcript since it was edited at S#4; until 04:02"},
+		{"the first of two that do not apply", newStory().write(a, "one\n").edit(a, "five", "x").edit(a, "one", "two"), a, "restore file " + a + ": its content is not in the transcript since it was edited at S#4; until 04:02"},
 		{"the client's copy mends it", newStory().write(a, "one\n").do("Edit", map[string]any{"file_path": a, "old_string": "five", "new_string": "5"}, "The file has been updated.", false,
 			map[string]any{"filePath": a, "originalFile": "four\nfive\n"}), a, a + ` edited #4 "four\n5\n"`},
 		{"what the human changed is not known", newStory().write(a, "one\n").do("Edit", map[string]any{"file_path": a, "old_string": "one", "new_string": "1"}, "The file has been updated.", false,
