@@ -67,17 +67,12 @@ func NearestCommand(c *cobra.Command, typed string) string {
 
 // unknownFlag returns the error for flags that cannot be parsed. It suggests the nearest flag.
 func unknownFlag(c *cobra.Command, err error) error {
-	typed, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
-	if !ok {
-		if _, name, found := strings.Cut(err.Error(), " in -"); len(name) > 1 && found { // pflag took it for flags in one letter each
-			typed := ""
-			for _, arg := range append(c.Flags().Args(), "-"+name) {
-				typed += " " + words.Shell(arg)
-			}
-			return words.Hint(Usage(c, err), "%s --%s", c.CommandPath(), typed)
-		}
-		return Usage(c, err)
+	word, long := strings.CutPrefix(err.Error(), "unknown flag: ")
+	if !long {
+		_, letters, _ := strings.Cut(err.Error(), " in -") // pflag took a word for flags in one letter each
+		word = "-" + letters
 	}
+	typed := strings.TrimPrefix(word, "--")
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
@@ -92,8 +87,22 @@ func unknownFlag(c *cobra.Command, err error) error {
 	if typed == "version" {
 		return words.Hint(Usage(c, err), "ccd version")
 	}
-	if best, _ := config.Nearest(typed, names); best != "" {
+	if best, _ := config.Nearest(typed, names); best != "" && long {
 		return words.Hint(Usage(c, err), "%s --%s", c.CommandPath(), best)
 	}
+	if strings.Contains(c.Use, "WORDS") && len(word) > 2 {
+		return words.Hint(Usage(c, err), "%s%s", c.CommandPath(), Typed(append(c.Flags().Args(), word)))
+	}
 	return Usage(c, err)
+}
+
+// Typed returns arguments as they are typed, each after a space; if one looks like a flag, none is taken for one.
+func Typed(args []string) (typed string) {
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "-") && !strings.HasPrefix(typed, " -- ") {
+			typed = " --" + typed
+		}
+		typed += " " + words.Shell(arg)
+	}
+	return typed
 }

@@ -244,7 +244,7 @@ func (a *app) reportSearch(ctx context.Context, p *hitPrinter, l *reader.Library
 	}
 	switch {
 	case p.rest > 0:
-		a.Say("\nmore hits, in thoughts, calls and results: ccd search --all%s", asTyped(args))
+		a.Say("\nmore hits, in thoughts, calls and results: ccd search --all%s", cli.Typed(args))
 	case p.left > 0:
 		a.Say("%s not searched: --limit %d searches more, --limit 0 all", words.Count(p.left, "more session"), f.limit*4)
 	case p.hits > 0 && p.hits == f.limit:
@@ -296,7 +296,7 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 	what := ""
 	switch {
 	case len(args) > 0:
-		what = asTyped(args)
+		what = cli.Typed(args)
 	case f.path != "":
 		what = " --path " + words.Shell(f.path)
 	case f.tool != "":
@@ -310,7 +310,7 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 	case hides && slices.ContainsFunc(args, func(word string) bool { return len(l.Agents.Redact.Session().Marks([]byte(word))) > 0 }):
 		return words.Hint(err, noSecrets)
 	case f.said != "" && len(args) > 1 && args[0] == human:
-		return words.Hint(err, "ccd search --said=%s%s", human, asTyped(args[1:]))
+		return words.Hint(err, "ccd search --said=%s%s", human, cli.Typed(args[1:]))
 	case narrow && f.all:
 		return words.Hint(err, "ccd search --all%s", what)
 	case narrow:
@@ -330,10 +330,16 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 		return words.Count(n, "hit")
 	}
 	each := strings.Fields(strings.Join(q.Words, " "))
+	for i, word := range each {
+		if strings.HasPrefix(word, "-") { // it would be left out, or taken for a flag
+			each[i] = `"` + word + `"`
+		}
+	}
 	if len(each) > len(q.Words) {
-		err, q.Words = fmt.Errorf("%w as a phrase", err), each
+		err, q.Words = fmt.Errorf("%w as a phrase", err), nil
+		q.ParseArgs(each)
 		if n := hits(q, in); n != "" {
-			return words.Hint(err, "ccd search%s, which has %s", asTyped(each), n)
+			return words.Hint(err, "ccd search%s, which has %s", cli.Typed(each), n)
 		}
 	}
 	if pulled {
@@ -346,7 +352,7 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 		}
 	}
 	if len(each) > 1 && len(q.Any)+len(q.None) == 0 { // no record has all of the words
-		return words.Hint(err, "ccd search%s", asTyped(strings.Fields(strings.Join(each, " OR "))))
+		return words.Hint(err, "ccd search%s", cli.Typed(strings.Fields(strings.Join(each, " OR "))))
 	}
 	if hides {
 		return words.Hint(err, noSecrets)
@@ -356,17 +362,6 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 
 // noSecrets is the hint if what is looked for may be a secret. It depends on the words alone, not on what the archive has.
 const noSecrets = "secrets are not searched: ccd archive forget --match - --dry-run finds them"
-
-// asTyped returns the words of a search as they are typed.
-func asTyped(args []string) (typed string) {
-	for _, arg := range args {
-		typed += " " + words.Shell(arg)
-	}
-	if len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		typed = " --" + typed
-	}
-	return typed
-}
 
 // looksRegexp matches words that are probably meant as regular expressions.
 var looksRegexp = lazy.Regexp(`\\[dDwWsSbB.]|[.)\]][*+]|\w\|\w|\[[^\]]+-[^\]]+\]|^\^|\$$`)
