@@ -38,6 +38,11 @@ func TestStatusOfABrokenConfiguration(t *testing.T) {
 	} else {
 		wants(t, said, fmt.Sprintf("(pid %d) is not the service\nhint: stop it: kill %[1]d\n", c.Process.Pid))
 	}
+	configure(t, home, "[trigger]\npressure = 0.5\n[archive]\npath = \""+elsewhere+"\"\n")
+	changed, code := status()
+	if wants(t, changed, file+" changed since the daemon started", "restart it"); code != words.ExitFailed {
+		t.Errorf("changed: %d\n%s", code, changed)
+	}
 	configure(t, home, "[trigger]\npresure = 0.5\n")
 	broken, code := status()
 	if wants(t, broken, "running, pid", file, "read config ", "presure", elsewhere); code != words.ExitFailed {

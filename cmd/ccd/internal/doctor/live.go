@@ -57,7 +57,12 @@ func (l Live) config() []Finding {
 	if path == "" {
 		return one(ok(check, "no configuration file, defaults in use"))
 	}
-	if info, err := os.Stat(path); err == nil && modes && info.Mode().Perm()&0o022 != 0 {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+	case l.Running && !l.Run.Stale && info.ModTime().After(l.Run.Start):
+		return one(wrong(check, l.again(), "%s changed since the daemon started, which does not read it again", path))
+	case modes && info.Mode().Perm()&0o022 != 0:
 		return one(note(check, "chmod go-w "+words.Shell(path), "%s can be written by others (mode %04o)", path, info.Mode().Perm()))
 	}
 	return one(ok(check, "%s", path))
