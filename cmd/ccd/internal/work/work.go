@@ -27,7 +27,7 @@ import (
 // Session is what one session did.
 type Session struct {
 	*reader.Entry
-	Deeds []session.Deed // without requests that were taken back, and those of a sub-agent's parent
+	Deeds []session.Deed // without requests that were taken back, and those of a sub-agent's parent; without a time, as new as the session
 }
 
 // read returns what a session did: as it was counted when it was archived, else by its records.
@@ -50,6 +50,9 @@ func read(ctx context.Context, l *reader.Library, e *reader.Entry) (*Session, er
 	all, err := known.Did()
 	s := &Session{Entry: e}
 	for _, d := range all {
+		if last := e.Last(); d.Milli == 0 && !last.IsZero() {
+			d.Milli = last.UnixMilli()
+		}
 		if d.Kind != session.Requested || e.Class != transcript.SubAgent && !back.Has(int(d.Record)) {
 			s.Deeds = append(s.Deeds, d)
 		}

@@ -59,7 +59,8 @@ PATH is as in ccd search --path.
 
 With --json: one array, an object per line: path, how (the last change:
 "written", "edited", "deleted", "renamed", "reverted", "created"), versions,
-plus, minus, agent, session, record and time (of the last change), project`,
+plus, minus, agent, session, record and time (of the last change; if its record
+has none, of the session), project`,
 		Example: `  ccd files --since 1d
       what agents changed since yesterday
   ccd files --project . src
@@ -68,15 +69,16 @@ plus, minus, agent, session, record and time (of the last change), project`,
       each version of a file; ccd restore --file money.py --at TIME prints one`,
 	}
 	c.Args = cobra.MaximumNArgs(1)
-	c.RunE = func(c *cobra.Command, args []string) error { return a.files(c.Context(), f, strings.Join(args, "")) }
+	c.RunE = func(c *cobra.Command, args []string) error { return a.files(c.Context(), f, args) }
 	limitFlag(c.Flags(), &f.limit, screen, "list `N` lines")
 	f.add(a, c, "changes")
 	a.MachineFlag(c)
 	return c
 }
 
-func (a *app) files(ctx context.Context, f filesFlags, path string) error {
+func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 	a.CollectLess()
+	path := strings.Join(args, "")
 	which, err := f.read(a)
 	if err != nil {
 		return words.Usage(err)
@@ -105,6 +107,8 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 		return missing
 	case len(l.Sessions) == 0:
 		return words.Hint(fmt.Errorf("list files: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
+	case len(rows) == 0 && f.given():
+		return words.Hint(fmt.Errorf("list files: %w with these flags", archive.ErrNotFound), "ccd files%s", cli.Typed(args))
 	case len(rows) == 0:
 		return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", archive.ErrNotFound), "ccd search --path PATH finds what was read, too")
 	}
@@ -129,7 +133,7 @@ func (a *app) files(ctx context.Context, f filesFlags, path string) error {
 
 // versionHint says how the newest version of a file is printed.
 func (a *app) versionHint(l *reader.Library, rows []*fileRow) string {
-	known := slices.IndexFunc(rows, func(r *fileRow) bool { return (r.How == "written" || r.How == "edited") && !r.at.IsZero() })
+	known := slices.IndexFunc(rows, func(r *fileRow) bool { return (r.How == "written" || r.How == "edited") && !r.from.Kept.Last.IsZero() })
 	if known < 0 {
 		return ""
 	}

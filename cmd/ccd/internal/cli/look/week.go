@@ -33,8 +33,9 @@ the agents, and tokens as the agents report them for each reply, each reply
 once: IN, of it CACHED (read from a cache), OUT. Older versions of Claude Code
 often wrote only the first count of an output. Reports that say only how full
 the context is (Copilot CLI) are not counted, and a client may leave out some
-of its requests. COST is there for models whose price is configured
-([models.prices] in the configuration).
+of its requests. What has no time counts when its session last grew. COST is
+there for models whose price is configured ([models.prices] in the
+configuration).
 
 ` + timeWords + `
 
@@ -66,13 +67,13 @@ missing)}, unpriced (models without a price, if any has one), damage`,
 }
 
 // newestChange says when the newest session that counts changed before a time, and how to see that week; "" if there is none. A session
-// without times in it, or with one that is still to come, is in no week. A copy that nobody has continued did nothing.
+// whose time is still to come is in no week. A copy that nobody has continued did nothing.
 func newestChange(l *reader.Library, counts func(*reader.Entry) bool, since, now time.Time) string {
 	if len(l.Sessions) == 0 {
 		return "; nothing is archived yet: ccd run --once"
 	}
 	for _, e := range l.Sessions { // newest first
-		if last := e.Kept.Last; !last.IsZero() && last.Before(since) && last.Before(now) && counts(e) && !e.Copy() {
+		if last := e.Last(); !last.IsZero() && last.Before(since) && last.Before(now) && counts(e) && !e.Copy() {
 			return fmt.Sprintf("; the newest session changed %s: ccd week --since %s", words.Ago(last, now), last.Local().AddDate(0, 0, -6).Format(time.DateOnly))
 		}
 	}
