@@ -39,13 +39,14 @@ type Turn struct {
 	Commands     []Command `json:"commands"` // at most 200
 	MoreCommand  int       `json:"more_commands"`
 	Failed       int       `json:"failed"`      // calls
-	FirstFailed  int       `json:"-"`           // record of the first of them
 	Refused      int       `json:"refused"`     // calls that the person or a rule did not allow
 	FirstRefused int       `json:"-"`           // record of the first of them
 	Compactions  int       `json:"compactions"` // times the agent compacted its own context
 	Bounds       []Bound   `json:"-"`           // these
 	TooLong      int       `json:"too_long"`    // records of over 16 MB, which are archived but not parsed
 	Agents       int       `json:"agents"`      // calls that started or asked a sub-agent, without those that failed to
+
+	Failures []*session.Call `json:"-"` // the calls that Failed counts, at most 200
 }
 
 // Bound is a compaction by the agent.
@@ -212,8 +213,9 @@ func (t *Turn) call(c *session.Call, files map[*session.File]bool) {
 		t.Refused++
 		t.FirstRefused = cmp.Or(t.FirstRefused, c.At.N())
 	case session.Failed:
-		t.Failed++
-		t.FirstFailed = cmp.Or(t.FirstFailed, c.At.N())
+		if t.Failed++; len(t.Failures) < maxCommands {
+			t.Failures = append(t.Failures, c)
+		}
 	}
 	if c.Op == transcript.Agent && (c.Agent != "" || c.State != session.Failed && c.State != session.Refused) {
 		t.Agents++

@@ -56,7 +56,7 @@ func (a *app) archiveTools() tools.Archive {
 			})
 		},
 		Timeline: func(ctx context.Context, q tools.OfSession, w io.Writer) (string, error) {
-			return a.ofSession(ctx, q.Session, q.Agent, w, func(a *app, arg string) error { return a.timeline(ctx, arg, q.Agent, 0) })
+			return a.ofSession(ctx, q.Session, q.Agent, w, func(a *app, arg string) error { return a.timeline(ctx, arg, timelineFlags{agent: q.Agent}) })
 		},
 		Search: a.toolSearch,
 		Diff: func(ctx context.Context, q tools.DiffQuery, w io.Writer) (string, error) {

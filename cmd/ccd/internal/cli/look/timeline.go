@@ -15,17 +15,47 @@ import (
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/table"
+	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
+type timelineFlags struct {
+	agent  string
+	failed bool // only what failed
+	limit  int  // 0: all
+}
+
 // turnOutput is a turn in --json output. Unknown times are null.
 type turnOutput struct {
 	reader.Turn
-	Time *time.Time `json:"time"`
-	End  *time.Time `json:"end"`
+	Failures []failure  `json:"failures"`
+	Time     *time.Time `json:"time"`
+	End      *time.Time `json:"end"`
+}
+
+// failure is a call that failed.
+type failure struct {
+	Record int     `json:"record"`
+	Tool   string  `json:"tool"`
+	Error  string  `json:"error"` // the first line of the result that reports one, else the last; at most 200 characters
+	ID     mark.ID `json:"id"`    // of the result
+}
+
+func failures(src *session.Source, t reader.Turn) []failure {
+	all := []failure{}
+	for _, c := range t.Failures {
+		why := ""
+		for line := range strings.Lines(strings.TrimSpace(src.Outcome(c).Text)) {
+			if why = line; lexicon.IsError(line, true) {
+				break
+			}
+		}
+		all = append(all, failure{c.At.N(), mark.Inline(c.Tool, 40), mark.Inline(why, 200), c.Result.Sum.ID()})
+	}
+	return all
 }
 
 func (a *app) timelineCommand() *cobra.Command {
@@ -34,35 +64,37 @@ func (a *app) timelineCommand() *cobra.Command {
 		Long: `Each line shows the record, the time, the request, how many files changed, and
 how many calls failed or were refused. What you sent while the agent worked,
 your answers and reasons, and compactions have lines of their own. In a pipe,
-lines also have IDs, tools, files and failed commands. If the agent rewrote its
-transcript, records from before have numbers below 0.
+lines also have IDs, tools, files and failed commands. --failed prints the
+failed calls, each with its first error line and ID, below their turns. If the
+agent rewrote its transcript, records from before have numbers below 0.
 
 With --json: one array, an object per turn: record, last, time, end, asked (at
 most 2000 characters), id, words [{record, how, text, id, time}] (said within
 the turn; how: queued, refusal, answer or shell), taken_back, task, tools
 [{name, calls}], files, more_files, commands [{record, command, exit, id}],
 more_commands, failed (calls), refused, compactions, too_long (records over 16
-MB), agents (calls to sub-agents)
+MB), agents (calls to sub-agents), failures [{record, tool, error, id}] (at most
+200: the first error line of a failed call, and the ID of its result)
 
 ` + cli.SessionWords,
 		Example: `  ccd timeline                   what happened in this directory's session
   ccd timeline 5d2f7a1e -n 5     its last five turns
   ccd timeline 5d2f7a1e --json   all details of each turn`,
 	}
-	var agent string
-	var limit int
+	var f timelineFlags
 	c.Args = cli.OneSession
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.timeline(c.Context(), cli.SessionOf(args), agent, limit)
+		return a.timeline(c.Context(), cli.SessionOf(args), f)
 	}
-	limitFlag(c.Flags(), &limit, 0, "show the last `N` turns")
-	a.AgentFlag(c, &agent)
+	c.Flags().BoolVar(&f.failed, "failed", false, "only turns with failed calls, and these")
+	limitFlag(c.Flags(), &f.limit, 0, "show the last `N` turns")
+	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
 	return c
 }
 
-func (a *app) timeline(ctx context.Context, arg, agent string, limit int) error {
-	l, e, err := a.Session(ctx, arg, agent)
+func (a *app) timeline(ctx context.Context, arg string, f timelineFlags) error {
+	l, e, err := a.Session(ctx, arg, f.agent)
 	if err != nil {
 		return err
 	}
@@ -78,19 +110,32 @@ func (a *app) timeline(ctx context.Context, arg, agent string, limit int) error 
 	model, text, damage := g.Model(ctx, l.Options(e), math.MaxInt)
 	src := session.NewSource(model.Session, text)
 	turns := reader.Turns(model.Session, src.Said)
-	if damage == nil {
-		damage = src.Err
-	}
 	asked := slices.ContainsFunc(turns, func(t reader.Turn) bool { return t.ID != "" })
-	if limit > 0 {
-		turns = turns[max(0, len(turns)-limit):]
+	if f.failed {
+		turns = slices.DeleteFunc(turns, func(t reader.Turn) bool { return t.Failed == 0 })
+	}
+	if f.limit > 0 {
+		turns = turns[max(0, len(turns)-f.limit):]
 	}
 	for _, t := range turns {
-		if a.JSON {
-			all = append(all, turnOutput{t, words.Known(t.Time), words.Known(t.End)})
-		} else if err := a.Print(lines.turn(t)); err != nil {
+		text := ""
+		switch {
+		case a.JSON:
+			all = append(all, turnOutput{t, failures(src, t), words.Known(t.Time), words.Known(t.End)})
+		case f.failed:
+			text = lines.line(t)
+			for _, one := range failures(src, t) {
+				text += lines.failure(one)
+			}
+		default:
+			text = lines.turn(t)
+		}
+		if err := a.Print(text); err != nil {
 			return err
 		}
+	}
+	if damage == nil {
+		damage = src.Err
 	}
 	if damage != nil {
 		return damage
@@ -159,20 +204,21 @@ func (l *timelineLines) line(t reader.Turn) string {
 	if n := t.Edits(); n > 0 {
 		counts = append(counts, words.Count(n, "file"))
 	}
-	for _, c := range []struct {
-		n    int
-		what string
-	}{{t.Failed, "failed"}, {t.Refused, "refused"}, {t.TooLong, "over 16 MB"}} {
-		if c.n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", c.n, c.what))
-		}
-	}
 	tail := ""
-	if len(counts) > 0 {
+	if counts = append(counts, wentWrong(t)...); len(counts) > 0 {
 		tail = " · " + strings.Join(counts, ", ")
 	}
 	request := table.Cut(requestOf(t), max(1, l.width-table.CellsOf(head)-1-table.CellsOf(tail)))
 	return l.begin(t.Time) + table.Cut(head+" "+request+tail, l.width) + "\n"
+}
+
+// failure formats a failed call in one line.
+func (l *timelineLines) failure(f failure) string {
+	id, line := " "+mark.New(f.ID, ""), fmt.Sprintf("  #%d %s: %s", f.Record, f.Tool, f.Error)
+	if l.width > 0 {
+		line = table.Cut(line, max(1, l.width-table.CellsOf(id)))
+	}
+	return line + id + "\n"
 }
 
 // ways says how a person spoke within a turn.
@@ -201,18 +247,25 @@ func turnLine(t reader.Turn) string {
 	if t.ID != "" {
 		line += " " + mark.New(t.ID, "")
 	}
-	for _, of := range []string{toolsOf(t), filesOf(t), exitsOf(t)} {
+	for _, of := range append([]string{toolsOf(t), filesOf(t), exitsOf(t)}, wentWrong(t)...) {
 		if of != "" {
 			line += " · " + of
 		}
 	}
-	if t.Refused > 0 {
-		line += fmt.Sprintf(" · %d refused", t.Refused)
-	}
-	if t.TooLong > 0 {
-		line += " · " + words.Count(t.TooLong, "record") + " over 16 MB not shown"
-	}
 	return line
+}
+
+// wentWrong counts the calls that failed or were refused, and the records that are not shown.
+func wentWrong(t reader.Turn) (all []string) {
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{t.Failed, "failed"}, {t.Refused, "refused"}, {t.TooLong, "over 16 MB"}} {
+		if c.n > 0 {
+			all = append(all, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	return all
 }
 
 func toolsOf(t reader.Turn) string {
@@ -242,7 +295,7 @@ func filesOf(t reader.Turn) string {
 func exitsOf(t reader.Turn) string {
 	const show = 4
 	var all []string
-	good, bad := 0, 0
+	good := 0
 	for _, c := range t.Commands {
 		switch {
 		case c.Exit == nil:
@@ -250,12 +303,7 @@ func exitsOf(t reader.Turn) string {
 			good++
 		case len(all) < show:
 			all = append(all, fmt.Sprintf("`%s` -> %d %s", mark.Inline(c.Line, 60), *c.Exit, mark.New(c.ID, "")))
-		default:
-			bad++
 		}
-	}
-	if bad > 0 {
-		all = append(all, fmt.Sprintf("%d more failed", bad))
 	}
 	if good > 0 {
 		all = append(all, words.Count(good, "command")+" with exit 0")
