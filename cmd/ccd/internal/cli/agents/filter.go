@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
@@ -121,10 +124,11 @@ func (a *app) filter(ctx context.Context, l *reader.Library, name string, segmen
 			return err
 		}
 	}
-	shortened, dropped := 0, 0
+	shortened, dropped, kept := 0, 0, map[string]int{}
 	for _, d := range out.Report.Decisions {
 		switch d.Action {
 		case filter.Preserved.String():
+			kept[strings.TrimRight(d.Reason, " .0123456789")]++ // without how important it is
 		case filter.Dropped.String():
 			dropped++
 		default:
@@ -137,6 +141,13 @@ func (a *app) filter(ctx context.Context, l *reader.Library, name string, segmen
 		line += fmt.Sprintf(", %d dropped", dropped)
 	}
 	a.Say("%s", line)
+	if len(kept) > 0 && shortened+dropped == 0 {
+		var rules []string
+		for _, rule := range slices.Sorted(maps.Keys(kept)) {
+			rules = append(rules, fmt.Sprintf("%s (%d)", rule, kept[rule]))
+		}
+		a.Say("kept by a rule of docs/ENGINE.md: %s; --keep-role system or --ratio keep less", strings.Join(rules, ", "))
+	}
 	if !a.JSON {
 		return a.Print(withoutSecrets(hide, out.Text))
 	}
