@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"regexp"
 	"strconv"
@@ -177,17 +176,21 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 		return err
 	}
 	if arg == "-" || isFile(a.Path(arg)) {
-		if s, ok := d.SessionAt(ctx, a.Absolute(arg)); ok && arg != "-" {
+		s, ok := d.SessionAt(ctx, a.Absolute(arg))
+		switch {
+		case !ok || arg == "-":
+			return a.compactFile(ctx, d, l, arg, f, asked)
+		case f.dryRun || f.noArchive || !d.Archive.Forgets(s):
 			return a.compactSession(ctx, d, l, &reader.Entry{Session: archive.Session{Session: s}}, f, asked)
 		}
-		return a.compactFile(ctx, d, l, arg, f, asked)
+		arg, f.agent = s.ID, s.Agent // which is not found, but when it was forgotten is known
 	}
 	if err := l.Load(ctx); err != nil {
 		return err
 	}
 	e, err := a.Choose(ctx, l, arg, f.agent)
-	if errors.Is(err, archive.ErrNotFound) && strings.HasSuffix(arg, ".jsonl") {
-		return fmt.Errorf("compact %s: no such file, and no session: %w", arg, fs.ErrNotExist)
+	if errors.Is(err, archive.ErrNotFound) && (strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".jsonl")) {
+		return fmt.Errorf("compact %s: no such file; %w", arg, err)
 	}
 	if err != nil {
 		return err
