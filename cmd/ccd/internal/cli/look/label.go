@@ -3,12 +3,16 @@ package look
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
+	"ccd/internal/words"
 )
 
 // labelFlags are what `ccd label` changes.
@@ -24,8 +28,9 @@ func (a *app) labelCommand() *cobra.Command {
 		Long: `ccd keeps the companion of a pinned session forever, even after the agent
 removed the transcript. A tag is one word of at most 40 characters, in lower
 case. A name is one line of at most 120 characters; lists show it before the
-agent's title, which does not change. Labels are in the archive, so backups
-have them. ccd ls --pinned and --tag list by label.
+agent's title, which does not change. It must not name another session. Labels
+are in the archive, so backups have them. ccd ls --pinned and --tag list by
+label. Without a flag, ccd prints the labels.
 
 ` + cli.SessionWords,
 		Example: `  ccd label 5d2f7a1e --pin                    keep its companion
@@ -44,9 +49,6 @@ have them. ccd ls --pinned and --tag list by label.
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := a.NoJSON(c); err != nil {
 			return err
-		}
-		if !flags.Changed("pin") && len(f.tag)+len(f.untag) == 0 && !flags.Changed("name") {
-			return cli.Usage(c, errors.New("expected --pin, --tag TAG or --name NAME"))
 		}
 		return a.label(c, cli.SessionOf(args), f)
 	}
@@ -68,10 +70,26 @@ func (f labelFlags) apply(now daemon.Labels, given func(flag string) bool) (daem
 	return now, err
 }
 
+// free returns an error if a name already names something as a SESSION argument, other than the session itself.
+func free(l *reader.Library, e *reader.Entry, name string) error {
+	if _, latest := reader.LatestIn(name); latest || name == cli.ThisDir {
+		return words.Usage(fmt.Errorf("name %q: it means another session each time", name))
+	}
+	other, err := l.Find(name, "")
+	switch {
+	case errors.Is(err, archive.ErrNotFound), other == e:
+		return nil
+	case err != nil:
+		return words.Usage(fmt.Errorf("name %q: it names other sessions: %w", name, err))
+	}
+	return words.Usage(fmt.Errorf("name %q: it names session %s", name, other.Short()))
+}
+
 // label changes the labels of a session and says what they are.
 func (a *app) label(c *cobra.Command, arg string, f labelFlags) error {
 	given := c.Flags().Changed
-	if _, err := f.apply(daemon.Labels{}, given); err != nil {
+	asked, err := f.apply(daemon.Labels{}, given)
+	if err != nil {
 		return cli.Usage(c, err)
 	}
 	library, err := a.Locate(false)
@@ -85,6 +103,12 @@ func (a *app) label(c *cobra.Command, arg string, f labelFlags) error {
 	if err != nil {
 		return err
 	}
+	if !given("pin") && !given("tag") && !given("untag") && !given("name") {
+		return a.Print(labels(e, e.Kept.Labels) + "\n")
+	}
+	if err := free(library, e, asked.Name); err != nil {
+		return err
+	}
 	var now daemon.Labels
 	err = daemon.Label(c.Context(), library.Archive, e.Key, func(was daemon.Labels) (daemon.Labels, error) {
 		now, err = f.apply(was, given)
@@ -93,10 +117,15 @@ func (a *app) label(c *cobra.Command, arg string, f labelFlags) error {
 	if err != nil {
 		return err
 	}
+	a.Say("%s", labels(e, now))
+	return nil
+}
+
+// labels says what labels a session has.
+func labels(e *reader.Entry, now daemon.Labels) string {
 	pinned := "not pinned"
 	if now.Pinned {
 		pinned = "pinned"
 	}
-	a.Say("%s: %s, tags: %s, name: %s", e.ID, pinned, cmp.Or(strings.Join(now.Tags, ", "), "none"), cmp.Or(now.Name, "none"))
-	return nil
+	return fmt.Sprintf("%s: %s, tags: %s, name: %s", e.ID, pinned, cmp.Or(strings.Join(now.Tags, ", "), "none"), cmp.Or(now.Name, "none"))
 }
