@@ -8,55 +8,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
 	"ccd/cmd/ccd/internal/form"
-	"ccd/internal/testkit"
-	"ccd/internal/testkit/gen"
 )
 
 // listPassword is the secret in a list.
 const listPassword = "kV9$wq27LmZx4Rt"
-
-// TestFilterRestores: every marker's ID restores exactly what it replaces, and a second time the list is as it was.
-func TestFilterRestores(t *testing.T) {
-	for seed := range uint64(testkit.Cases(t, 2, 6)) {
-		home, list := t.TempDir(), gen.List(seed, 30)
-		args := []string{"compact", "--format", "messages", "-q", "--keep-recent", "2", "-"}
-		out, code, talk := piped(home, list, append(args, "--json")...)
-		var report form.FilterReport
-		var before []any
-		if code != 0 || json.Unmarshal(out, &report) != nil || json.Unmarshal(list, &before) != nil {
-			t.Fatalf("seed %d: exit %d: %s", seed, code, talk)
-		}
-		originals := map[string][]string{}
-		for i, d := range report.Decisions {
-			message, _ := before[i].(map[string]any)
-			if text, ok := message["content"].(string); ok && d.Marker != "" {
-				originals[string(d.Marker)] = append(originals[string(d.Marker)], text)
-			}
-		}
-		if len(originals) == 0 {
-			t.Errorf("seed %d: no markers: the test sees nothing", seed)
-		}
-		for id, texts := range originals {
-			back, code, talk := piped(home, nil, "restore", id)
-			if want := strings.Join(texts, "\n"); code != 0 || string(back) != want && string(back) != texts[0] { // equal texts share an ID
-				t.Errorf("seed %d: restore %s: %s%.500s", seed, id, talk, back)
-			}
-		}
-		out, code, talk = piped(home, list, args...)
-		var printed, told bytes.Buffer
-		if code != 0 || json.Compact(&printed, out) != nil || json.Compact(&told, report.Messages) != nil || printed.String() != told.String() {
-			t.Errorf("seed %d: the report tells of another list: %s", seed, talk)
-		}
-		if again, code, talk := piped(home, out, args...); code != 0 || !bytes.Equal(again, out) {
-			t.Errorf("seed %d: a second time it is another list: %s", seed, talk)
-		}
-	}
-}
 
 // TestSupportChatStaysUsable: whatever a budget takes of a support chat, each pinned version is still named; as far as there is
 // room for them, people's messages stay as they were written.
@@ -85,20 +44,6 @@ func TestSupportChatStaysUsable(t *testing.T) {
 	}
 }
 
-// TestBudgetsAreMet: a list is within --max-tokens, or ccd fails and says so; nothing is dropped where summaries are enough.
-func TestBudgetsAreMet(t *testing.T) {
-	for seed := range uint64(testkit.Cases(t, 2, 8)) {
-		list := gen.List(seed, 60)
-		for _, most := range []int{200, 900, 4000, 12000} {
-			out, code, talk := piped(t.TempDir(), list, "compact", "--no-archive", "--json", "--format", "messages", "-q", "--max-tokens", strconv.Itoa(most), "-")
-			var r form.FilterReport
-			if code == 0 && json.Unmarshal(out, &r) != nil || code == 0 && r.Tokens > most || code != 0 && (code != 1 || !strings.Contains(talk, "cannot be met")) {
-				t.Errorf("seed %d, %d tokens: exit %d, %d tokens, %s", seed, most, code, r.Tokens, talk)
-			}
-		}
-	}
-}
-
 // filteredBy filters a list and returns its messages as they were printed, and the report.
 func filteredBy(t *testing.T, list any, flags ...string) (messages []string, report form.FilterReport) {
 	t.Helper()
@@ -113,74 +58,6 @@ func filteredBy(t *testing.T, list any, flags ...string) (messages []string, rep
 		messages = append(messages, string(m))
 	}
 	return messages, report
-}
-
-// work is a list of a turn: a call with a long input, its output, words in passing, an answer, and the reply to it.
-func work() []any {
-	prose := func(what string, n int) string {
-		return strings.Repeat("We walked by the "+what+" in the evening and sat down there for a while. ", n)
-	}
-	output := strings.Repeat("src/"+"row.go and what else there is\n", 100) + "Error: (none)\nExit Code: 0\n9 files changed\n"
-	return []any{
-		map[string]any{"role": "user", "content": prose("paste", 60)},
-		map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{map[string]any{"id": "c", "type": "function", "function": map[string]any{"name": "write", "arguments": `{"text":"` + prose("input", 40) + `"}`}}}},
-		map[string]any{"role": "tool", "tool_call_id": "c", "content": output},
-		map[string]any{"role": "assistant", "content": prose("draft", 40)},
-		map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "tool_use", "id": "d", "name": "look", "input": map[string]any{"at": "."}}}},
-		map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": "d", "content": "ok"}}},
-		map[string]any{"role": "assistant", "content": prose("answer", 40) + "This or that?"},
-		map[string]any{"role": "user", "content": "That."},
-	}
-}
-
-// TestWhatGivesWay: under a budget, what calls pass and results are shortened first, then words in passing, then the answer before a
-// person's message, and the person's longest message last. The arguments of a call stay JSON.
-func TestWhatGivesWay(t *testing.T) {
-	for ratio, want := range map[string]string{".99": "c", ".75": "cr", ".60": "crd", ".40": "crda", ".15": "pcrda"} {
-		messages, report := filteredBy(t, work(), "--ratio", ratio, "--keep-recent", "1")
-		share, err := strconv.ParseFloat(ratio, 64)
-		must(t, err)
-		if float64(report.Tokens) > share*float64(report.Original) {
-			t.Errorf("%s: %d tokens of %d", ratio, report.Tokens, report.Original)
-		}
-		got := ""
-		for i, name := range []string{"p", "c", "r", "d", "", "", "a"} {
-			if report.Decisions[i].Action != "preserved" {
-				got += name
-			}
-		}
-		if got != want {
-			t.Errorf("%s: %s gives way, want %s", ratio, got, want)
-		}
-		if len(messages) < 8 { // some were dropped
-			continue
-		}
-		var call struct {
-			Calls []struct {
-				ID       string
-				Function struct{ Name, Arguments string }
-			} `json:"tool_calls"`
-		}
-		if json.Unmarshal([]byte(messages[1]), &call) != nil || call.Calls[0].ID != "c" || !json.Valid([]byte(call.Calls[0].Function.Arguments)) {
-			t.Errorf("%s: the call became %s", ratio, messages[1])
-		}
-		if r := messages[2]; strings.Contains(want, "r") && (strings.Contains(r, "(none)") || !strings.Contains(r, "output, 103 lines, ") || !strings.Contains(r, "9 files changed")) {
-			t.Errorf("%s: the output became %s", ratio, r)
-		}
-	}
-	input, err := json.Marshal(work())
-	must(t, err)
-	for _, flags := range [][]string{{"--ratio", ".6", "--max-tokens", "900"}, {"--ratio", "1.5"}, {"--ratio", "0"}} {
-		if _, code, _ := piped(t.TempDir(), input, append([]string{"compact", "--no-archive", "--format", "messages", "-"}, flags...)...); code != 2 {
-			t.Errorf("%v: exit %d", flags, code)
-		}
-	}
-	if _, code, talk := piped(t.TempDir(), input, "compact", "--no-archive", "--format", "messages", "--ratio", ".001", "-"); code != 1 || !strings.Contains(talk, "--ratio 0.001 cannot be met") {
-		t.Errorf("exit %d, %s", code, talk)
-	}
-	if _, code, talk := piped(t.TempDir(), []byte(`[{"role":"user","content":"fix the bug"},{"role":"assistant","content":"it was in a.go"}]`), "compact", "--no-archive", "--format", "messages", "--ratio", ".5", "-"); code != 1 || !strings.Contains(talk, "too short for it") {
-		t.Errorf("exit %d, %s", code, talk)
-	}
 }
 
 // TestOldOutputsOfAList: without a budget, large outputs are shortened except the newest, and a very large one also among these; its
