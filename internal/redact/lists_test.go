@@ -128,6 +128,28 @@ func TestShown(t *testing.T) {
 	}
 }
 
+// TestMarksCutNoEscape: a line without its secrets is JSON, and so is the JSON in its strings.
+func TestMarksCutNoEscape(t *testing.T) {
+	r, all, hidden := rules(t), 0, 0
+	for _, escape := range []string{"\t", "\n", "ä", "\"", "\\", "\u2028", "<", "\x1b[1m", "é", "😀", "\x00", "&", "'"} {
+		for _, form := range []string{"DB_PASSWORD=%s", "password: %s", "{\"password\": \"%s\"}", "token='%s'", "Cookie: sid=%s; a=b", "curl -u bob:%s x", "postgres://a:%s@h/"} {
+			for _, value := range []string{escape + "kV9wq27LmZx4Rt", "kV9wq27" + escape + "LmZx4Rt", "kV9wq27LmZx4Rt" + escape} {
+				for _, way := range []string{"JSON", "JSON in JSON"} {
+					shown := hide(r, placed[way](fmt.Sprintf(form, value)))
+					var line struct{ Text string }
+					if err := json.Unmarshal([]byte(shown), &line); err != nil || way != "JSON" && !json.Valid([]byte(line.Text)) {
+						t.Errorf("no JSON: %s", shown)
+					}
+					all, hidden = all+1, hidden+strings.Count(shown, "[redacted ")
+				}
+			}
+		}
+	}
+	if hidden*4 < all*3 {
+		t.Errorf("%d of %d texts have a mark", hidden, all)
+	}
+}
+
 // TestOthers: of the secrets of testdata/others.txt, for which the rules were not written at first, at most 2 in 100 are shown, and of
 // those of later.txt, which came after that, at most 10.
 func TestOthers(t *testing.T) {
