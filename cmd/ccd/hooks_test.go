@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,16 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"ccd/archive"
-	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/cli/agents"
-	"ccd/cmd/ccd/internal/hook"
-	"ccd/cmd/ccd/internal/reader"
-	"ccd/compactor"
-	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
-	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
@@ -71,32 +62,6 @@ func TestHooksNeverFail(t *testing.T) {
 		if more, _ := filepath.Glob(filepath.Join(home, "*", "*", "hook.log")); err != nil || len(log)+len(more) != 1 {
 			t.Errorf("%s: no line in the log", name)
 		}
-	}
-}
-
-// TestHookWithoutHome: there is no place for the log either.
-func TestHookWithoutHome(t *testing.T) {
-	if r := asked(t.Context(), nil, "{}", "hook", "SessionStart"); r != (ended{}) {
-		t.Errorf("%+v", r)
-	}
-	if _, err := os.Stat("hook.log"); err == nil {
-		t.Error("a log in the working directory")
-	}
-}
-
-// TestLimitsOfLargeEventsIncludeReading: the limits of other events start after reading.
-func TestLimitsOfLargeEventsIncludeReading(t *testing.T) {
-	for _, name := range []string{hook.ToolResult, hook.SessionCompact} {
-		whole, _ := agents.HookCall{}.Limits(hook.Event{Name: name}, 0)
-		if answer, _ := (agents.HookCall{}).Limits(hook.Event{Name: name}, agents.InputTime); answer != whole-agents.InputTime || answer <= 0 {
-			t.Errorf("%s: %v behind %v of reading", name, answer, agents.InputTime)
-		}
-		if answer, _ := (agents.HookCall{Within: time.Minute}).Limits(hook.Event{Name: name}, time.Second); answer != 59*time.Second {
-			t.Errorf("%s: %v of a minute", name, answer)
-		}
-	}
-	if answer, _ := (agents.HookCall{}).Limits(hook.Event{Name: hook.SessionStart}, agents.InputTime); answer != agents.ReadingTime {
-		t.Errorf("control: %v", answer)
 	}
 }
 
@@ -175,81 +140,6 @@ func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
 	}
 	if len(ids) < 2 {
 		t.Errorf("%d IDs: this says little", len(ids))
-	}
-}
-
-// TestFoldTimeout: after the deadline, nothing is folded or read.
-func TestFoldTimeout(t *testing.T) {
-	p := newHookPlace(t, newTides(3).buf.Bytes())
-	s, ok := registry.Table{}.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
-	if !ok {
-		t.Fatal("no session")
-	}
-	l := emptyLibrary(t)
-	late, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
-	defer cancel()
-	if _, _, _, err := l.Fold(late, s, compactor.Manual{}, nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("behind the deadline: %v", err)
-	}
-	f, text, done, err := l.Fold(context.Background(), s, compactor.Manual{}, nil)
-	must(t, err)
-	defer done()
-	raw := read(t, p.path)
-	at := bytes.Index(raw, []byte(`"content":"`)) + len(`"content":`)
-	said := transcript.Span{Off: int64(at), Len: int64(bytes.IndexByte(raw[at+1:], '"') + 2)}
-	if b, err := text(said); err != nil || !json.Valid(b) || f.Status().Records != 12 {
-		t.Errorf("%s, %v, %d records", b, err, f.Status().Records)
-	}
-	s.Packed = true
-	if _, _, _, err := l.Fold(context.Background(), s, compactor.Manual{}, nil); err == nil {
-		t.Error("a packed transcript is folded")
-	}
-}
-
-func emptyLibrary(t *testing.T) *reader.Library {
-	t.Helper()
-	a, err := archive.Open(filepath.Join(t.TempDir(), "archive"), archive.Options{})
-	must(t, err)
-	return &reader.Library{Place: &account.Place{Archive: a}}
-}
-
-// TestTornLineIsSkipped: an incomplete last line is no record yet, but a complete one without newline is.
-func TestTornLineIsSkipped(t *testing.T) {
-	data := newTides(2).buf.Bytes()
-	for name, c := range map[string]struct {
-		cut  int
-		want int
-	}{"whole": {0, 8}, "no newline": {1, 8}, "torn": {40, 7}} {
-		p := newHookPlace(t, data[:len(data)-c.cut])
-		s, _ := registry.Table{}.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
-		f, _, done, err := emptyLibrary(t).Fold(context.Background(), s, compactor.Manual{}, nil)
-		must(t, err)
-		done()
-		if n := f.Status().Records; n != c.want {
-			t.Errorf("%s: %d records, want %d", name, n, c.want)
-		}
-	}
-}
-
-// TestFoldStaysBelowItsRoot: a hook opens only what the watcher would open.
-func TestFoldStaysBelowItsRoot(t *testing.T) {
-	p := newHookPlace(t, newTides(2).buf.Bytes())
-	s, ok := registry.Table{}.Find("claude-code", filepath.Join(p.home, ".claude", "projects"), p.path)
-	if !ok {
-		t.Fatal("no session")
-	}
-	l := emptyLibrary(t)
-	_, _, done, err := l.Fold(context.Background(), s, compactor.Manual{}, nil)
-	must(t, err)
-	done()
-	project, outside := filepath.Dir(p.path), filepath.Join(t.TempDir(), "outside")
-	must(t, os.Rename(project, outside))
-	if err := os.Symlink(outside, project); err != nil {
-		t.Skip(err)
-	}
-	if _, _, done, err := l.Fold(context.Background(), s, compactor.Manual{}, nil); err == nil {
-		done()
-		t.Error("a transcript behind a link that leads out of the root is folded")
 	}
 }
 

@@ -2,18 +2,13 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/cli"
 )
 
 // muchTalk is a transcript of long answers, so that a companion has summaries of them.
@@ -48,28 +43,4 @@ func line(role, text string, n int) []byte {
 		"timestamp": time.Date(2026, 3, 1, 9, 40*(n%1000), n/1000, 0, time.UTC),
 	})
 	return append(b, '\n')
-}
-
-// The daemon starts a process only if a command is configured, and never if a summarizer started the daemon.
-func TestNoCommandIsRunUnlessConfigured(t *testing.T) {
-	home := t.TempDir()
-	for _, c := range []struct {
-		env  []string
-		runs bool
-	}{
-		{nil, false},
-		{[]string{"CCD_SUMMARIZER_TIMEOUT=5s"}, false},
-		{[]string{"CCD_SUMMARIZER_COMMAND=short"}, true},
-		{[]string{"CCD_SUMMARIZER_COMMAND=short", "CCD_SUMMARIZER=1"}, false},
-	} {
-		a := newApp(cli.Std{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, account.Env{Vars: append([]string{"HOME=" + home}, c.env...)})
-		d, _, err := a.DaemonFor(context.Background(), true)
-		must(t, err)
-		if got := d.Summarize != nil; got != c.runs {
-			t.Errorf("with %q a command may be run: %t", c.env, got)
-		}
-		if named := d.Compaction.Summarizer != ""; named != (len(c.env) > 0 && c.env[0] == "CCD_SUMMARIZER_COMMAND=short") {
-			t.Errorf("with %q the options name %q", c.env, d.Compaction.Summarizer)
-		}
-	}
 }

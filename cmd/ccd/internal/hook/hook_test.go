@@ -212,7 +212,7 @@ func TestGoingOn(t *testing.T) {
 	p := newPlace(t)
 	p.write(p.claude(uuid1), "{}\n", time.Hour)
 	at := p.companion(p.claude(uuid1), ledger, nil)
-	for _, source := range []string{"resume", "compact"} {
+	for _, source := range []string{"resume", "compact", "a way that is not known yet"} {
 		a, err := p.ask(Event{Name: SessionStart, Source: source, Session: uuid1, Transcript: p.claude(uuid1)})
 		testkit.Must(t, err)
 		text := contextOf(t, a)
