@@ -159,6 +159,13 @@ func TestShellAndDaemonMeetAsEquals(t *testing.T) {
 	if n := bodyTokens(h.companion(h.path(1))); n > 6000 {
 		t.Errorf("%d tokens: the daemon has undone what the person asked for", n)
 	}
+	pin := func(was Labels) (Labels, error) { was.Pinned = true; return was, nil }
+	testkit.Must(t, Label(t.Context(), h.o.Archive, key(h.path(1)), pin))
+	h.append(h.path(1), turns(16, 18))
+	testkit.Must(t, d.synced(watcher.Offer{Path: h.path(1), Root: d.Watch.Roots[0], Quiet: atRest}))
+	if s := h.stored(h.path(1)); !s.Labels.Pinned {
+		t.Error("the daemon has undone a label")
+	}
 }
 
 // A copy of the agent's directory takes the sessions over when the first one is watched no more.

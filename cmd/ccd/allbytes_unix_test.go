@@ -189,34 +189,3 @@ func TestLagIsReported(t *testing.T) {
 		t.Errorf("after run --once: status %d, ls %d, doctor %v", status, ls, doctor)
 	}
 }
-
-// TestRewriteIsReported: a transcript that is rewritten in place with the same length is archived as a new generation,
-// and ls and status say so.
-func TestRewriteIsReported(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	path := transcriptPath(home, 1)
-	was := strings.Repeat(aLine, 200)
-	now := was[:len(was)/2] + "?" + was[len(was)/2+1:]
-	put(t, path, was)
-	once(t, home)
-	if out := done(t, home, "status", "--json"); !strings.Contains(out, `"rewritten": 0`) {
-		t.Errorf("nothing was rewritten, status tells %s", out)
-	}
-	put(t, path, now)
-	once(t, home)
-	id := strings.TrimSuffix(filepath.Base(path), ".jsonl")
-	for generation, want := range []string{now, was, now} { // 0 is the last one
-		if got := done(t, home, "restore", "--session", id, "--generation", fmt.Sprint(generation)); got != want {
-			t.Errorf("generation %d comes back otherwise, %d bytes", generation, len(got))
-		}
-	}
-	for command, want := range map[string]string{"ls": `"rewritten": "20`, "status": `"rewritten": 1`} {
-		if out := done(t, home, command, "--json"); !strings.Contains(out, want) {
-			t.Errorf("%s does not tell %s: %s", command, want, out)
-		}
-	}
-	if out := done(t, home, "status"); !strings.Contains(out, "rewritten  1 session rewritten and archived again; ") {
-		t.Errorf("status: %s", out)
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -21,7 +20,6 @@ import (
 	"testing"
 	"time"
 
-	"ccd/cmd/ccd/internal/status"
 	"ccd/compactor/sidecar"
 	"ccd/daemon"
 	"ccd/internal/testkit"
@@ -176,56 +174,24 @@ func anonymous(t *testing.T, pid int) int {
 	return 0
 }
 
-// TestRunWithoutAnArchive: where archive.path names a file of another kind, nothing is archived, and the run fails.
-func TestRunWithoutAnArchive(t *testing.T) {
-	for name, text := range map[string]string{"a transcript": aLine, "a text": "no archive", "a picture": "\x89PNG\r\n\x1a\n"} {
-		home := t.TempDir()
-		put(t, transcriptPath(home, 1), aLine)
-		put(t, transcriptPath(home, 2), aLine)
-		other := filepath.Join(home, "other")
-		if name == "a transcript" {
-			other = transcriptPath(home, 2)
-		}
-		put(t, other, text)
-		put(t, filepath.Join(home, ".config", "ccd", "config.toml"), fmt.Sprintf("[archive]\npath = %q\n", other))
-		code, _, said := ccdIn(home, "", "run", "--once")
-		if code != words.ExitFailed || !strings.Contains(said, "not a ccd archive") || strings.Contains(said, "0 failed") {
-			t.Errorf("%s: exit %d: %s", name, code, said)
-		}
-		if now, err := os.ReadFile(other); err != nil || string(now) != text {
-			t.Errorf("%s was changed: %q, %v", name, now, err)
-		}
-	}
-}
-
 // If the service manager's watchdog aborts the daemon, the process ends by the signal, and the manager restarts it. The
-// control: without a manager it exits 2, which the unit treats as a usage error and does not restart.
+// control: without a manager it exits 2, which the unit treats as a usage error and does not restart. The log file has how it ended.
 func TestAbortedUnderAManagerEndsByTheSignal(t *testing.T) {
 	t.Parallel()
 	for addr, code := range map[string]int{listening(t).addr: -1, "": words.ExitUsage} {
-		c := spawnWith(t, t.TempDir(), []string{"NOTIFY_SOCKET=" + addr}, "run")
+		home := t.TempDir()
+		path := filepath.Join(home, "logs", "ccd.log")
+		configure(t, home, "[log]\nfile = \""+path+"\"\n")
+		c := spawnWith(t, home, []string{"NOTIFY_SOCKET=" + addr, "GOTRACEBACK="}, "run")
 		testkit.Eventually(t, "the daemon runs", func() bool { return c.running(t) })
 		c.signal(t, syscall.SIGABRT)
 		c.ends(t, code, 10*time.Second)
 		if s, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() != (code == -1) {
 			t.Errorf("NOTIFY_SOCKET=%s: ended as %v", addr, c.ProcessState)
 		}
-	}
-}
-
-// The log file gets the panic that ends the process.
-func TestLogFileOfTheDaemon(t *testing.T) {
-	t.Parallel()
-	home, b := t.TempDir(), listening(t)
-	path := filepath.Join(home, "logs", "ccd.log")
-	configure(t, home, "[log]\nfile = \""+path+"\"\n")
-	c := spawnWith(t, home, []string{"NOTIFY_SOCKET=" + b.addr, "GOTRACEBACK="}, "run")
-	testkit.Eventually(t, "it is ready", func() bool { return b.count("READY=1") == 1 })
-	c.signal(t, syscall.SIGABRT)
-	c.ends(t, -1, 5*time.Second) // by the signal, see TestAbortedUnderAManagerEndsByTheSignal
-	b2, err := os.ReadFile(path)
-	if err != nil || !strings.Contains(string(b2), "SIGABRT") {
-		t.Errorf("how it ended is not in its log: %v; stderr: %s", err, c.stderr.String())
+		if !strings.Contains(string(read(t, path)), "SIGABRT") {
+			t.Errorf("how it ended is not in its log; stderr: %s", c.stderr.String())
+		}
 	}
 }
 
@@ -439,46 +405,6 @@ func TestUndoStopsARun(t *testing.T) {
 	}
 	if err := c.Wait(); err != nil {
 		t.Errorf("ccd run: %v", err)
-	}
-}
-
-// A daemon that has the session in memory and keeps saving its state does not lose labels.
-func TestLabelsWhileADaemonRuns(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	configure(t, home, "[watch]\nsettle = \"20ms\"\n[trigger]\nthreshold = 1\nmin_savings = 0\n")
-	path := transcriptPath(home, 1)
-	put(t, path, aLine)
-	c := spawn(t, home, "run")
-	only := func() (s status.Session, ok bool) {
-		out, code, talk := piped(home, nil, "ls", "--json")
-		if code != words.ExitDone {
-			t.Fatalf("ls: exit code %d: %s", code, talk)
-		}
-		var all []status.Session
-		must(t, json.Unmarshal(out, &all))
-		if len(all) != 1 {
-			return s, false
-		}
-		return all[0], true
-	}
-	testkit.Eventually(t, "it is archived", func() bool { s, ok := only(); return ok && s.Records == 1 })
-	for n := 1; n <= 5; n++ {
-		tag := fmt.Sprint("tag", n)
-		done(t, home, "label", "latest", "--pin", "--tag", tag, "--name", "parcel "+tag)
-		testkit.Append(t, path, strings.ReplaceAll(aLine, "u1", fmt.Sprint("v", n)))
-		testkit.Eventually(t, "the daemon stores the state again", func() bool { s, ok := only(); return ok && s.Records == n+1 })
-		if s, _ := only(); !s.Pinned || s.Name != "parcel "+tag || len(s.Tags) != n {
-			t.Fatalf("after %d records: pinned %t, name %q, tags %q", n+1, s.Pinned, s.Name, s.Tags)
-		}
-	}
-	c.signal(t, syscall.SIGTERM)
-	c.ends(t, words.ExitDone, 5*time.Second)
-	if text := c.stderr.String(); !strings.HasPrefix(text, "caught up: 1 session archived") || strings.Count(text, "\n") != 1 {
-		t.Errorf("the daemon says: %s", text)
-	}
-	if s, _ := only(); !s.Pinned || len(s.Tags) != 5 {
-		t.Errorf("after the daemon: pinned %t, tags %q", s.Pinned, s.Tags)
 	}
 }
 

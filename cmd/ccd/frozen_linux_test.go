@@ -246,22 +246,6 @@ func TestStartWhileTheArchiveIsLocked(t *testing.T) {
 	service.ends(t, words.ExitDone, soon)
 }
 
-// A signal interrupts the wait for the archive.
-func TestSignalsEndTheWaitForTheLock(t *testing.T) {
-	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		home := t.TempDir()
-		put(t, transcriptPath(home, 1), aLine)
-		if o := all(t, home, "run --once")["run --once"]; o.code != words.ExitDone {
-			t.Fatalf("%+v", o)
-		}
-		lockArchive(t, (&child{home: home}).stateDir())
-		c := spawn(t, home, "ls")
-		testkit.Eventually(t, "it waits", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
-		c.signal(t, s)
-		c.ends(t, words.ExitInterrupted, soon)
-	}
-}
-
 // TestRootCreatedAfterTheSandbox imitates a service's mount namespace, in which a directory created later is read-only.
 // The daemon fails so that it is restarted; one that finds the root at its start does not.
 func TestRootCreatedAfterTheSandbox(t *testing.T) {
