@@ -238,7 +238,7 @@ func TestFileTimesJump(t *testing.T) {
 	home := t.TempDir()
 	configure(t, home, quick+"[trigger]\nthreshold = 1\nmin_savings = 0\n")
 	path := transcriptPath(home, 1)
-	text := string(rich(""))
+	text := string(muchTalk())
 	put(t, path, text)
 	c := spawn(t, home, "run")
 	companion := strings.TrimSuffix(path, ".jsonl") + ".ccd.md"

@@ -40,12 +40,10 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, args []string){
 	"snapshot OUT DIR...":                  cmdSnapshot,
 	"idof VAR FILE":                        cmdIDOf,
 	"twins FILE":                           cmdTwins,
-	"workday FILE [KIND]":                  cmdWorkday,
 	"event FILE TRANSCRIPT [key=value...]": cmdEvent,
 	"demoted ANSWER TRANSCRIPT":            cmdDemoted,
 	"schema ARCHIVE N":                     cmdSchema,
 	"older ARCHIVE COMPANION":              cmdOlder,
-	"turns FILE":                           cmdTurns,
 	"spoil ARCHIVE N":                      cmdSpoil,
 	"lost COMPANION":                       cmdLost,
 	"unlike DAMAGED WRITTEN":               cmdUnlike,
@@ -174,11 +172,6 @@ func cmdTwins(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// cmdWorkday writes a long invented session: `workday FILE [KIND]`. For KIND see rich.
-func cmdWorkday(ts *testscript.TestScript, args []string) {
-	place(ts, args[0], rich(append(args, "")[1]))
-}
-
 // cmdEvent writes an event for a hook: `event FILE TRANSCRIPT [key=value...]`. A value may be JSON. lines=N is an
 // output of N lines, which is also written to FILE.out.
 func cmdEvent(ts *testscript.TestScript, args []string) {
@@ -263,47 +256,6 @@ func cmdOlder(ts *testscript.TestScript, args []string) {
 	ts.Check(err)
 	if n == 0 {
 		ts.Fatalf("no state says with which options its companion was made")
-	}
-}
-
-// cmdTurns checks that an API accepts a list of messages: roles alternate except for the answer to the compressed part,
-// and each call is with its result: `turns FILE`.
-func cmdTurns(ts *testscript.TestScript, args []string) {
-	var all []struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
-	}
-	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &all))
-	if len(all) < 3 {
-		ts.Fatalf("%d messages", len(all))
-	}
-	open := map[string]bool{}
-	for i, m := range all {
-		if i > 0 && m.Role == all[i-1].Role && !bytes.HasPrefix(all[i-1].Content, []byte(`"Understood. Continuing`)) {
-			ts.Fatalf("messages %d and %d are both of role %s", i-1, i, m.Role)
-		}
-		var blocks []struct {
-			Type string `json:"type"`
-			ID   string `json:"id"`
-			Use  string `json:"tool_use_id"`
-		}
-		if m.Content[0] == '[' {
-			ts.Check(json.Unmarshal(m.Content, &blocks))
-		}
-		for _, b := range blocks {
-			if b.Type == "tool_result" && !open[b.Use] {
-				ts.Fatalf("message %d: a result of no call", i)
-			}
-			delete(open, b.Use)
-		}
-		if len(open) > 0 {
-			ts.Fatalf("message %d: calls without a result: %v", i, open)
-		}
-		for _, b := range blocks {
-			if b.Type == "tool_use" {
-				open[b.ID] = true
-			}
-		}
 	}
 }
 
@@ -472,6 +424,15 @@ func TestAnswer(t *testing.T) {
 	cancel(cli.ErrInterrupted)
 	if got, err := ask(ctx, in); got || cli.ExitCode(err) != words.ExitInterrupted {
 		t.Errorf("interrupted: %v, %v", got, err)
+	}
+}
+
+// TestReport: an error that quotes a long argument is cut in its middle.
+func TestReport(t *testing.T) {
+	var b bytes.Buffer
+	cli.Report(&b, fmt.Errorf("tag %q: too long", strings.Repeat("x", 5000)), false)
+	if b.Len() > 2000 || !strings.HasPrefix(b.String(), `ccd: tag "xxx`) || !strings.HasSuffix(b.String(), "xxx\": too long\n") {
+		t.Errorf("%d bytes: %.80s", b.Len(), b.String())
 	}
 }
 

@@ -277,7 +277,7 @@ func TestNothingSteersATerminal(t *testing.T) {
 	home := t.TempDir()
 	configure(t, home, "[trigger]\nthreshold = 1\nmin_savings = 0\n")
 	dir := filepath.Join(home, ".claude", "projects", "-p\u009b31mq\u202ex")
-	put(t, filepath.Join(dir, "00000000-0000-4000-8000-000000000001.jsonl"), string(rich("")))
+	put(t, filepath.Join(dir, "00000000-0000-4000-8000-000000000001.jsonl"), string(muchTalk()))
 	once(t, home)
 	c, screen, got := startOnTerminal(t, home, 200, 50, nil, nil, "setup", "--undo", "-v")
 	got.has(t, "Continue? [Y/n] ")
