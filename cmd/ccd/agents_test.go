@@ -190,22 +190,6 @@ func TestErrorsOfTheAPIAreNamed(t *testing.T) {
 	}
 }
 
-// TestRetryWithoutAnError: what nobody answered and is sent again below an older record is no rewind.
-func TestRetryWithoutAnError(t *testing.T) {
-	for _, agent := range []string{"claude-code", "qwen-code", "pi"} {
-		w := newWorld(t)
-		s := w.chat(agent)
-		s.asks("Make part 1.")
-		at := s.says("Made.")
-		s.asks("Make part 2.")
-		s.rowAt(at, s.user, "Make part 2.")
-		s.says("Made.")
-		id := s.save()
-		w.once()
-		w.shows(agent, w.ccd("timeline", id), "!taken back")
-	}
-}
-
 // TestOverwrittenElsewhere: a transcript that is overwritten by the header of one in another directory, or with nothing, stays what it
 // was, in each agent whose header names a directory.
 func TestOverwrittenElsewhere(t *testing.T) {
@@ -276,20 +260,6 @@ func TestCallsInCalls(t *testing.T) {
 		w.shows(agent+" show", w.ccd("show", id), "make all", "made.go")
 		w.shows(agent+" search", w.ccd("search", "--path", "made.go", "package"), id[:8])
 	}
-}
-
-// TestThrash: compactions that free little are named.
-func TestThrash(t *testing.T) {
-	w := newWorld(t)
-	c := w.claude(1)
-	c.asks("Read it all.")
-	for range 3 {
-		c.says("I read.")
-		c.compacts(180000)
-	}
-	s := c.write()
-	w.once()
-	w.shows("show", w.ccd("show", s), "Compacted 3 times from #3 to #9")
 }
 
 // TestCopiesOfEachAgent: what a program that synchronizes directories makes, and a fork that says nothing new, is a copy in each

@@ -336,6 +336,12 @@ func TestOnlyThePersonTakesBack(t *testing.T) {
 			c.rowAt(at, "user", message("user", third))
 			c.says("Built.")
 		}, 0},
+		"a retry of what nobody answered": {func(c *claudeRows) {
+			at := work(c, 1)[1]
+			c.asks(third)
+			c.rowAt(at, "user", message("user", third))
+			c.says("Built.")
+		}, 0},
 		"a record of a program with an old parent": {func(c *claudeRows) {
 			at := work(c, 1)[1]
 			c.rowAt(at, "system", object{"subtype": "turn_duration"})
@@ -606,45 +612,6 @@ func TestNotRecordedIsNotNot(t *testing.T) {
 		w.once()
 		w.shows("show", w.ccd("show", c.id), "branch `spring`")
 	})
-}
-
-// TestNewValues: a way to begin that ccd does not know acts as a resume, and kinds of records that it does not know are named.
-func TestNewValues(t *testing.T) {
-	w := newWorld(t)
-	c := w.claude(1)
-	c.asks("Weigh the parcels, in ounces.")
-	c.does("Bash", object{"command": "make weigh"}, strings.Repeat("12 oz\n", 9000))
-	c.says("Weighed.")
-	c.asks("And the letters.")
-	c.says("Weighed.")
-	c.row("system", object{"subtype": "session_exit", "content": "the person left"})
-	c.row("continued-in", object{"text": "this goes on elsewhere"})
-	c.row("continued-in", object{"text": "this goes on elsewhere"})
-	s := c.write()
-	x := w.codex()
-	x.asks("Count the sheep.")
-	x.line("dream", object{"text": "electric ones"})
-	x.line("event_msg", object{"type": "dream_told"})
-	x.save()
-	w.once()
-	w.shows("doctor", w.prints("doctor"), "Claude Code: 3 records are of an unknown type, in 1 session", "Codex: 2 records are of an unknown type, in 1 session")
-	w.ccd("compact", s)
-	for _, source := range []string{"resume", "fork", "teleport"} {
-		w.shows(source, w.begins(s, w.claudePath(s), source), "in ounces")
-	}
-}
-
-// TestImpossibleReportIsTold tests that ls and the companion say of an impossible report that it is ignored, and that the hook warns by the
-// one before it.
-func TestImpossibleReportIsTold(t *testing.T) {
-	w := newWorld(t)
-	const id = "00000001-0000-4000-8000-000000000001"
-	put(t, w.claudePath(id), claudeSession(150_000)+`{"type":"assistant","uuid":"a","timestamp":"2026-01-15T10:00:00Z","message":{"id":"m","role":"assistant","model":"claude-sonnet-4-5","content":[],"usage":{"input_tokens":3000000}}}`+"\n")
-	w.once()
-	w.shows("ls", w.ccd("ls", "--json"), `"reports": 1`, `"tokens": 3000000`)
-	w.shows("show", w.ccd("show", id), "outliers: {reports: 1, tokens: 3000000}")
-	_, told, _ := ccdIn(w.home, rowOf(object{"session_id": id, "transcript_path": w.claudePath(id), "prompt": "x"}), "hook", "UserPromptSubmit", "--agent", "claude-code")
-	w.shows("hook", told, "context pressure", "75%")
 }
 
 // TestOlderGenerations: a transcript that was set back, or overwritten with nothing, keeps its story in the order in which it

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,17 +73,6 @@ func TestScreensFit(t *testing.T) {
 				t.Errorf("what it is sorted by is not in %d columns:\n%s", columns, screen)
 			}
 		}
-	}
-}
-
-// TestRemovedCompanion: that a companion was removed, as setup --undo does, is no problem: nothing is red.
-func TestRemovedCompanion(t *testing.T) {
-	home := t.TempDir()
-	put(t, filepath.Join(home, ".claude/projects/-src/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl"), `{"type":"user","uuid":"a","timestamp":"2024-01-15T10:00:00.000Z","cwd":"/src","message":{"role":"user","content":"Grind"}}`+"\n")
-	commandIn(t, home, nil, "run", "--once", "-q")
-	must(t, os.Remove(strings.TrimSpace(string(commandIn(t, home, nil, "compact", "5d2f7a1e")))))
-	if screen := onScreen(t, home, 140, []string{"ls"}); !strings.Contains(screen, "no companion") || !strings.Contains(screen, "2024-01-15") || strings.Contains(screen, "\x1b[31m") {
-		t.Errorf("%q", screen)
 	}
 }
 

@@ -254,34 +254,6 @@ func TestSetupBesideADaemon(t *testing.T) {
 	}
 }
 
-// TestSetupAsks: on a terminal nothing is done unless the answer is yes.
-func TestSetupAsks(t *testing.T) {
-	testkit.Long(t, "it sets up on terminals")
-	for name, c := range map[string]struct {
-		answer string
-		code   int
-	}{
-		"no": {"n\n", words.ExitFailed}, "the end of the input": {"\x04", words.ExitFailed}, "something else": {"later\n", words.ExitFailed},
-		"Enter": {"\n", words.ExitDone}, "yes": {"Yes\n", words.ExitDone},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newSetupRig(t)
-			must(t, os.WriteFile(filepath.Join(r.bin, "systemctl"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
-			before := r.tree()
-			cmd, screen, seen := onItsTerminal(t, r.command("ccd", "setup"), 80, 24, nil)
-			seen.has(t, "Continue? [Y/n]")
-			typeKeys(t, screen, c.answer)
-			got, text := exitOf(t, cmd, seen), seen.String()
-			if got != c.code {
-				t.Errorf("exit %d, want %d:\n%s", got, c.code, text)
-			}
-			if changed := r.tree() != before; changed != (c.code == words.ExitDone) {
-				t.Errorf("changed: %v:\n%s", changed, text)
-			}
-		})
-	}
-}
-
 // TestSetupOfAnotherUser: neither a home directory nor a file of settings that is another user's is taken over.
 func TestSetupOfAnotherUser(t *testing.T) {
 	testkit.Long(t, "it sets up as several users")

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"ccd/internal/words"
 )
 
 // rollout is a file of a conversation of Codex whose history is paginated.
@@ -141,23 +139,6 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 	done(t, home, "archive", "verify")
 	done(t, home, "archive", "forget", "--yes", threadID+"#11")
 	wants(t, done(t, home, "show", threadID)+done(t, home, "show", forkID)+done(t, home, "search", "--all", "Ask"), "TURN1.", "!TURN3.")
-}
-
-// TestInputsAreNoSessions: what was only given to ccd compact is in no list but that of ls --all, and its IDs restore.
-func TestInputsAreNoSessions(t *testing.T) {
-	home := t.TempDir()
-	list := `[{"role":"user","content":"Weigh cargo STDINMARK"},{"role":"assistant","content":"Weighed."}]`
-	put(t, filepath.Join(home, "given.jsonl"), aLine)
-	if code, _, said := ccdIn(home, list, "compact", "-"); code != words.ExitDone {
-		t.Fatal(said)
-	}
-	done(t, home, "compact", filepath.Join(home, "given.jsonl"))
-	for _, args := range [][]string{{"ls"}, {"ls", "--json"}, {"timeline", "latest"}} {
-		_, out, _ := ccdIn(home, "", args...)
-		wants(t, out, "!STDINMARK", "!stdin-", "!file/given", "!purged")
-	}
-	_, out, _ := ccdIn(home, "", "search", "STDINMARK")
-	wants(t, out, "Weigh cargo STDINMARK")
 }
 
 // TestForksOfClaudeCode: what a fork copies is one hit, in the session that it is from; the fork has its own title, and says that it is one.

@@ -615,25 +615,6 @@ func TestWebImages(t *testing.T) {
 	}
 }
 
-// TestWebLongSessions: pages stay small and come soon, whatever the session.
-func TestWebLongSessions(t *testing.T) {
-	testkit.Long(t, "it writes 40 MB")
-	var turns bytes.Buffer
-	for i := range 100_000 {
-		turns.Write(webLine("user", i, fmt.Sprintf("request %d of many", i+1)))
-	}
-	long := string(webLine("user", 0, strings.Repeat("a long line ", 10<<20/12))) + string(webLine("assistant", 1, []any{map[string]any{"type": "text", "text": "short"}}))
-	s := serveWeb(t, webHome(t, map[string]string{"bad00000-0000-4000-8000-0000000100ad": turns.String(), "bad00000-0000-4000-8000-000000000bad": long}))
-	many, line := "/s/claude-code/bad00000-0000-4000-8000-0000000100ad", "/s/claude-code/bad00000-0000-4000-8000-000000000bad"
-	for _, page := range []string{many, many + "?at=1", many + "?at=50000", many + "?to=99999", line, line + "/r/1", "/"} {
-		if body := s.want(http.StatusOK, page); len(body) > 1<<20 {
-			t.Errorf("%s: %d bytes", page, len(body))
-		}
-	}
-	s.has(many+"?at=50000", "request 50000 of many", "request 50001 of many")
-	testkit.Eventually(t, "the session is indexed", func() bool { return strings.Contains(s.want(http.StatusOK, many), "request 100000 of many") })
-}
-
 func TestExport(t *testing.T) {
 	home := webHome(t, map[string]string{ledgerID: ledger(t)})
 	file := filepath.Join(home, "session.html")
