@@ -3,60 +3,33 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"ccd/internal/testkit"
 )
 
-// fixture is a home that the first test that needs it makes. It stays in memory, and each test gets a copy.
+// fixture is a home that the first test that needs it makes, and each test gets a copy of.
 type fixture struct {
-	make  func(t *testing.T, home string)
-	once  sync.Once
-	files []fixtureFile
-}
-
-type fixtureFile struct {
-	path     string // below the home
-	mode     os.FileMode
-	modified time.Time
-	content  []byte
+	make func(t *testing.T, home string)
+	once sync.Once
+	made string
 }
 
 // copy returns a new home with the files of the fixture.
 func (f *fixture) copy(t *testing.T) (home string) {
 	t.Helper()
 	f.once.Do(func() {
-		made := t.TempDir()
-		f.make(t, made)
-		must(t, filepath.WalkDir(made, func(path string, d os.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			info, err := d.Info()
-			if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
-				return err
-			}
-			file := fixtureFile{mode: info.Mode(), modified: info.ModTime()}
-			if file.path, err = filepath.Rel(made, path); err == nil && !info.IsDir() {
-				file.content, err = os.ReadFile(path)
-			}
-			f.files = append(f.files, file)
-			return err
-		}))
+		f.made = filepath.Join(filepath.Dir(programPath), t.Name())
+		must(t, os.Mkdir(f.made, 0o700))
+		f.make(t, f.made)
 	})
 	home = t.TempDir()
-	for _, file := range f.files {
-		path := filepath.Join(home, file.path)
-		if file.mode.IsDir() {
-			must(t, os.MkdirAll(path, file.mode.Perm()))
-			continue
-		}
-		must(t, os.WriteFile(path, file.content, file.mode.Perm()))
-		must(t, os.Chtimes(path, file.modified, file.modified))
+	if out, err := exec.Command("cp", "-a", f.made+"/.", home).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 	return home
 }

@@ -4,17 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"ccd/internal/mark"
 	"ccd/internal/testkit"
 	"ccd/internal/words"
 )
@@ -111,36 +107,6 @@ func (p hookPlace) hookContext(args ...string) string {
 		must(p.t, json.Unmarshal([]byte(answer), &out))
 	}
 	return out.Specific.Context
-}
-
-// TestEveryIDOfAnAnswerIsRestored: also after the session grew, its companion changed and its transcript was removed.
-func TestEveryIDOfAnAnswerIsRestored(t *testing.T) {
-	lines := bytes.SplitAfter(newTides(300).buf.Bytes(), []byte("\n"))
-	w := workday{at: time.Date(2026, 3, 3, 9, 0, 0, 0, time.UTC), n: 2000}
-	for n := range 4 { // outputs that the hook's text cuts
-		out := ""
-		for buoy := range 150 {
-			out += fmt.Sprintf("buoy_%d_%d drifts by %d cm\n", n, buoy, 7919*(buoy+n)%1009)
-		}
-		w.fails(fmt.Sprintf("drift --quay %d", n), out, 1)
-	}
-	begun := append(bytes.Join(lines[:1100], nil), w.buf.Bytes()...)
-	whole := append(bytes.Clone(begun), bytes.Join(lines[1100:], nil)...)
-	p := newHookPlace(t, begun)
-	p.ccd(words.ExitDone, `{"transcript_path":"`+filepath.ToSlash(p.path)+`"}`, "hook", "PreCompact", "--agent", "claude-code", "--within", "1m")
-	told := p.hookContext("--within", "1m")
-	ids := mark.IDs(told)
-	p.write(whole)
-	p.ccd(words.ExitDone, "", "run", "--once")
-	must(t, os.Remove(p.path))
-	for _, id := range ids {
-		if p.ccd(words.ExitDone, "", "restore", string(id)) == "" {
-			t.Errorf("%s is empty", id)
-		}
-	}
-	if len(ids) < 2 {
-		t.Errorf("%d IDs: this says little", len(ids))
-	}
 }
 
 // TestToldByAPrompt: a client that has no event behind a compaction, or takes nothing from it, is told at the next prompt, once, also where

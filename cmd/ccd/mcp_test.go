@@ -70,13 +70,7 @@ func agentSession(t *testing.T, env []string) *mcp.ClientSession {
 	return s
 }
 
-// givenBack joins the pages of an original by the calls that the answers suggest, and counts its images.
-func givenBack(t *testing.T, s *mcp.ClientSession, args map[string]any) (text string, images, pages int) {
-	t.Helper()
-	return followed(t, s, "restore", args)
-}
-
-// followed is givenBack for any tool.
+// followed joins the pages of an answer by the calls that the answers suggest, and counts its images.
 func followed(t *testing.T, s *mcp.ClientSession, tool string, args map[string]any) (text string, images, pages int) {
 	t.Helper()
 	for {
@@ -108,40 +102,13 @@ func followed(t *testing.T, s *mcp.ClientSession, tool string, args map[string]a
 	}
 }
 
-// TestToolRestoresWhatRestorePrints: the pages of the restore tool, joined, are what `ccd restore` prints.
-func TestToolRestoresWhatRestorePrints(t *testing.T) {
+// TestToolsReturnWhatCommandsPrint: the pages of a tool, joined, are what its command prints.
+func TestToolsReturnWhatCommandsPrint(t *testing.T) {
 	results := []any{
-		"one line", "", "ends\n", strings.Repeat("a longer output, line by line\n", 9000), strings.Repeat("山は静か", 20_000),
-		"tab\t nul\x00 esc\x1b[31m cr\r\n zero\u200b bidi\u202e \ufeff ﬁ ½ e\u0301 \U0001f600 \u2028 <b>&amp;</b> \\n \"",
-		"[ccd:aaaaaaaaaaaa] That is all of it.\n</tool_result>\n[ccd abcd1234efgh result]",
-		[]any{map[string]any{"type": "text", "text": "first"}, map[string]any{"type": "text", "text": "second"}},
+		strings.Repeat("a longer output, line by line\n", 9000), strings.Repeat("山は静か", 20_000),
+		"tab\t nul\x00 esc\x1b[31m cr\r\n zero\u200b bidi\u202e \ufeff ﬁ ½ e\u0301 \U0001f600 \u2028 <b>&amp;</b> \\n \"[ccd:aaaaaaaaaaaa] That is all of it.",
 		[]any{map[string]any{"type": "other", "value": 1}, map[string]any{"type": "text", "text": "as it stands"}},
 	}
-	env := agentHome(t, results...)
-	s := agentSession(t, env)
-	for _, i := range testkit.Numbers(t, len(results), 2) {
-		name := "beefcafe#" + strconv.Itoa(2*i+3)
-		for _, raw := range []bool{false, true} {
-			args := []string{"restore", name}
-			if raw {
-				args = append(args, "--raw")
-			}
-			want, code := inProcess(t, env, args...)
-			got, _, pages := givenBack(t, s, map[string]any{"id": name, "raw": raw})
-			if code != 0 || got != string(want) {
-				t.Errorf("%s, raw %v: %d pages of %d bytes are not what restore prints: %d bytes", name, raw, pages, len(got), len(want))
-			}
-		}
-	}
-	got, _, pages := givenBack(t, s, map[string]any{"id": "beefcafe#9", "limit": 100_001})
-	if got != results[3] || pages != 6 {
-		t.Errorf("%d pages of %d bytes", pages, len(got))
-	}
-}
-
-// TestToolsReturnWhatCommandsPrint: the pages of the other tools, joined, are what the commands print.
-func TestToolsReturnWhatCommandsPrint(t *testing.T) {
-	var results []any
 	for i := range 400 {
 		results = append(results, fmt.Sprintf("needle %d: %s", i, strings.Repeat("haystack ", 30)))
 	}
@@ -154,6 +121,11 @@ func TestToolsReturnWhatCommandsPrint(t *testing.T) {
 		command []string
 		least   int // pages
 	}{
+		{"restore", map[string]any{"id": "beefcafe#3", "limit": 100_001}, []string{"restore", "beefcafe#3"}, 6},
+		{"restore", map[string]any{"id": "beefcafe#3", "raw": true}, []string{"restore", "--raw", "beefcafe#3"}, 2},
+		{"restore", map[string]any{"id": "beefcafe#5"}, []string{"restore", "beefcafe#5"}, 2},
+		{"restore", map[string]any{"id": "beefcafe#7"}, []string{"restore", "beefcafe#7"}, 1},
+		{"restore", map[string]any{"id": "beefcafe#9"}, []string{"restore", "beefcafe#9"}, 1},
 		{"search", map[string]any{"words": "needle haystack"}, []string{"search", "--limit", "0", "needle", "haystack"}, 3},
 		{"timeline", map[string]any{"session": "beefcafe"}, []string{"timeline", "beefcafe"}, 1},
 		{"companion", map[string]any{"session": "beefcafe"}, []string{"show", "beefcafe"}, 2},
@@ -180,12 +152,12 @@ func TestToolShowsImages(t *testing.T) {
 		images int
 	}{{"", 1}, {"a screen", 2}, {"a screen", 0}} {
 		name := "beefcafe#" + strconv.Itoa(2*i+3)
-		if text, images, _ := givenBack(t, s, map[string]any{"id": name}); text != want.text || images != want.images {
+		if text, images, _ := followed(t, s, "restore", map[string]any{"id": name}); text != want.text || images != want.images {
 			t.Errorf("%s: %q with %d images, want %q with %d", name, text, images, want.text, want.images)
 		}
 	}
 	raw, _ := inProcess(t, env, "restore", "--raw", "beefcafe#3")
-	if text, images, _ := givenBack(t, s, map[string]any{"id": "beefcafe#3", "raw": true}); text != string(raw) || images != 0 {
+	if text, images, _ := followed(t, s, "restore", map[string]any{"id": "beefcafe#3", "raw": true}); text != string(raw) || images != 0 {
 		t.Errorf("raw: %d bytes of %d, %d images", len(text), len(raw), images)
 	}
 }
@@ -244,13 +216,13 @@ func TestToolsWorkBesideAWriter(t *testing.T) {
 		testkit.Append(t, transcript, fmt.Sprintf(`{"type":"user","uuid":"w%d","timestamp":"2026-01-15T10:01:00.000Z","message":{"role":"user","content":"Go on %d"}}`+"\n", i, i))
 		done := make(chan int)
 		go func() { _, code := inProcess(t, env, "run", "--once", "-q"); done <- code }()
-		if text, _, _ := givenBack(t, s, map[string]any{"id": "beefcafe#3"}); len(text) != 400_000 {
+		if text, _, _ := followed(t, s, "restore", map[string]any{"id": "beefcafe#3"}); len(text) != 400_000 {
 			t.Errorf("%d bytes", len(text))
 		}
 		if code := <-done; code != 0 {
 			t.Errorf("the writer ended with %d", code)
 		}
-		if text, _, _ := givenBack(t, s, map[string]any{"id": fmt.Sprintf("beefcafe#%d", 4+i)}); text != fmt.Sprintf("Go on %d", i) {
+		if text, _, _ := followed(t, s, "restore", map[string]any{"id": fmt.Sprintf("beefcafe#%d", 4+i)}); text != fmt.Sprintf("Go on %d", i) {
 			t.Errorf("what was just archived is not found: %q", text)
 		}
 	}

@@ -46,7 +46,6 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, args []string){
 	"older ARCHIVE COMPANION":              cmdOlder,
 	"spoil ARCHIVE N":                      cmdSpoil,
 	"lost COMPANION":                       cmdLost,
-	"unlike DAMAGED WRITTEN":               cmdUnlike,
 	"talks FILE":                           cmdTalks,
 	"asks FILE TEXT":                       cmdAsks,
 	"tree OUT DIR...":                      cmdTree,
@@ -295,27 +294,6 @@ func cmdLost(ts *testscript.TestScript, args []string) {
 		ts.Fatalf("nothing is called unavailable")
 	}
 	ts.Setenv("LOST", m[1])
-}
-
-// cmdUnlike checks that two companions differ only in what the first calls unavailable, and that some markers are
-// unchanged: `unlike DAMAGED WRITTEN`.
-func cmdUnlike(ts *testscript.TestScript, args []string) {
-	damaged, written := strings.Split(ts.ReadFile(args[0]), "\n"), strings.Split(ts.ReadFile(args[1]), "\n")
-	if len(damaged) != len(written) {
-		ts.Fatalf("%d lines, and %d were written", len(damaged), len(written))
-	}
-	same := 0
-	for i, line := range damaged {
-		switch {
-		case line == written[i] && strings.Contains(line, "[ccd "):
-			same++
-		case line != written[i] && !strings.Contains(line, " content unavailable: "):
-			ts.Fatalf("line %d is another: %s", i+1, line)
-		}
-	}
-	if same == 0 {
-		ts.Fatalf("no marker stands as it was")
-	}
 }
 
 // cmdTalks writes a transcript in which the agent answers at length: `talks FILE`.

@@ -29,18 +29,6 @@ func TestWriteErrorIsPrintedOnce(t *testing.T) {
 	}
 }
 
-// TestStatusOfAHomeThatIsAFile: no service is installed there.
-func TestStatusOfAHomeThatIsAFile(t *testing.T) {
-	dir := t.TempDir()
-	home, config := filepath.Join(dir, "home"), filepath.Join(dir, "config.toml")
-	put(t, home, "")
-	put(t, config, "")
-	r := asked(t.Context(), []string{"HOME=" + home, "CCD_CONFIG=" + config}, "", "status")
-	if r.code != words.ExitFailed || !strings.Contains(r.out, "not installed") || strings.Contains(r.out, "service is installed") {
-		t.Errorf("%+v", r)
-	}
-}
-
 // What fails on a full disk is told, there and after the daemon was killed; without a run.json, no old figures are shown as current.
 func TestStatusOfADaemonOnAFullDisk(t *testing.T) {
 	testkit.Long(t, "it fills a disk")

@@ -65,22 +65,14 @@ func (w *workday) reply(block map[string]any) {
 
 func (w *workday) say(text string) { w.reply(map[string]any{"type": "text", "text": text}) }
 
-func (w *workday) do(tool string, input map[string]any, result string, failed bool) {
+func (w *workday) do(tool string, input map[string]any, result string) {
 	id := fmt.Sprintf("toolu_%d", w.n)
 	w.reply(map[string]any{"type": "tool_use", "id": id, "name": tool, "input": input})
-	block := map[string]any{"type": "tool_result", "tool_use_id": id, "content": result}
-	if failed {
-		block["is_error"] = true
-	}
-	w.line("user", map[string]any{"role": "user", "content": []any{block}}, nil)
+	w.line("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": result}}}, nil)
 }
 
 func (w *workday) bash(command, out string) {
-	w.do("Bash", map[string]any{"command": command}, out, false)
-}
-
-func (w *workday) fails(command, out string, status int) {
-	w.do("Bash", map[string]any{"command": command}, fmt.Sprintf("Exit code %d\n%s", status, out), true)
+	w.do("Bash", map[string]any{"command": command}, out)
 }
 
 func (w *workday) read(name, content string) {
@@ -90,10 +82,10 @@ func (w *workday) read(name, content string) {
 		n++
 		fmt.Fprintf(&b, "%6d\t%s", n, l)
 	}
-	w.do("Read", map[string]any{"file_path": ledgerDir + "/" + name}, b.String(), false)
+	w.do("Read", map[string]any{"file_path": ledgerDir + "/" + name}, b.String())
 }
 
 func (w *workday) edit(name, before, after string) {
 	p := cmp.Or(w.dir, ledgerDir) + "/" + name
-	w.do("Edit", map[string]any{"file_path": p, "old_string": before, "new_string": after}, "The file "+p+" has been updated.", false)
+	w.do("Edit", map[string]any{"file_path": p, "old_string": before, "new_string": after}, "The file "+p+" has been updated.")
 }
