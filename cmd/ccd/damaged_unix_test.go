@@ -168,61 +168,67 @@ func damageSessions(t *testing.T, path, bucket string, sessions ...string) {
 	must(t, db.Close())
 }
 
-// Commands that list sessions list the sound ones, name the damaged ones and exit 4. Commands about a sound session
-// work.
-func TestDamagedSessionsAreSkipped(t *testing.T) {
-	testkit.Long(t, "it asks each command of a damaged archive")
-	d := newDamageable(t)
-	const other = "00000000-0000-4000-8000-000000000001"
-	const bad, badder = "00000000-0000-4000-8000-000000000030", "00000000-0000-4000-8000-000000000031"
-	tests := []struct {
-		line  string
-		sound int // exit code where nothing is damaged
-		code  int
-		out   string // expected on stdout with damage
-		err   string // what stderr has
-	}{
-		{"ls", 0, 4, "000000000029", bad},
-		{"ls --json", 0, 4, `"damage": "read archive`, bad},
-		{"search parcels", 0, 4, "000000000010", bad},
-		{"search nowhere-to-be-found", 3, 4, "", bad},
-		{"search --session " + other + " the", 0, 0, other, ""},
-		{"search --session " + bad + " parcels", 0, 4, "", "not found"},
-		{"status --totals", 0, 4, "sessions", bad},
-		{"archive verify", 0, 4, bad, ""},
-		{"timeline " + other, 0, 0, "#1", ""},
-		{"timeline " + bad, 0, 4, "", "not found"},
-		{"show " + other, 0, 0, "ccd: 1", ""},
-		{"show " + bad, 0, 4, "", "not found"},
-		{"diff " + bad, 3, 4, "", "not found"},
-		{"resume --dry-run " + bad, 0, 4, "", "damaged"},
-		{"restore --session " + other, 0, 0, "sessionId", ""},
-		{"restore --session " + bad, 0, 4, "", "not found"},
-		{"restore " + bad + "#1", 0, 4, "", "damaged"},
-		{"restore 4tq9c1m7x2ka", 3, 4, "", "not found"},
-		{"restore --file nowhere/to-be-found", 3, 4, "", "not found"},
-		{"status", 0, 4, "degraded", ""},
-		{"status --json", 0, 4, `"cause": "read archive`, ""},
-	}
-	for _, tt := range tests {
-		if _, talk, code := outputs(t, d.home, strings.Fields(tt.line)...); code != tt.sound {
-			t.Errorf("%s: exit %d of a sound archive: %s", tt.line, code, talk)
+// damagedCase is what a command does when records of sessions are damaged.
+type damagedCase struct {
+	line     string
+	code     int
+	out, err string // what stdout and stderr have
+}
+
+// tells damages the records of sessions in a bucket and checks what commands do. The control: before, none tells of damage.
+func (d *damageable) tells(t *testing.T, bucket string, sessions []string, cases []damagedCase) {
+	t.Helper()
+	for _, c := range cases {
+		if out, talk, code := outputs(t, d.home, strings.Fields(c.line)...); code == words.ExitDamage || strings.Contains(string(out)+talk, "damaged: ") {
+			t.Errorf("%s: exit %d of a sound archive: %s%s", c.line, code, out, talk)
 		}
 	}
-	damageSessions(t, d.path, "sessions", bad, badder)
-	for _, tt := range tests {
-		out, talk, code := outputs(t, d.home, strings.Fields(tt.line)...)
-		if code != tt.code || !strings.Contains(string(out), tt.out) || !strings.Contains(talk, tt.err) {
-			t.Errorf("%s: exit %d, want %d with %q and %q\n%s%s", tt.line, code, tt.code, tt.out, tt.err, out[:min(len(out), 300)], talk)
+	damageSessions(t, d.path, bucket, sessions...)
+	for _, c := range cases {
+		out, talk, code := outputs(t, d.home, strings.Fields(c.line)...)
+		if code != c.code || !strings.Contains(string(out), c.out) || !strings.Contains(talk, c.err) {
+			t.Errorf("%s: exit %d, want %d with %q and %q\n%s%s", c.line, code, c.code, c.out, c.err, out[:min(len(out), 300)], talk)
 		}
 		if code == words.ExitDamage && !strings.Contains(talk+string(out), "damaged") {
-			t.Errorf("%s: exit 4 without a word of damage", tt.line)
+			t.Errorf("%s: exit 4 without a word of damage", c.line)
 		}
 	}
 }
 
+// Commands that list sessions list the sound ones, name the damaged ones and exit 4. Commands about a sound session
+// work.
+func TestDamagedSessionsAreSkipped(t *testing.T) {
+	t.Parallel()
+	d := newDamageable(t)
+	const other = "00000000-0000-4000-8000-000000000001"
+	const bad, badder = "00000000-0000-4000-8000-000000000030", "00000000-0000-4000-8000-000000000031"
+	d.tells(t, "sessions", []string{bad, badder}, []damagedCase{
+		{"ls", 4, "000000000029", bad},
+		{"ls --json", 4, `"damage": "read archive`, bad},
+		{"search parcels", 4, "000000000010", bad},
+		{"search nowhere-to-be-found", 4, "", bad},
+		{"search --session " + other + " the", 0, other, ""},
+		{"search --session " + bad + " parcels", 4, "", "not found"},
+		{"status --totals", 4, "sessions", bad},
+		{"archive verify", 4, bad, ""},
+		{"timeline " + other, 0, "#1", ""},
+		{"timeline " + bad, 4, "", "not found"},
+		{"show " + other, 0, "ccd: 1", ""},
+		{"show " + bad, 4, "", "not found"},
+		{"diff " + bad, 4, "", "not found"},
+		{"resume --dry-run " + bad, 4, "", "damaged"},
+		{"restore --session " + other, 0, "sessionId", ""},
+		{"restore --session " + bad, 4, "", "not found"},
+		{"restore " + bad + "#1", 4, "", "damaged"},
+		{"restore 4tq9c1m7x2ka", 4, "", "not found"},
+		{"restore --file nowhere/to-be-found", 4, "", "not found"},
+		{"status", 4, "degraded", ""},
+		{"status --json", 4, `"cause": "read archive`, ""},
+	})
+}
+
 // TestAdviceEnds: what doctor says of a file that is no archive ends with a new archive, and does not send back to the command
-// that sent here. A root that is configured and missing is noted, and help takes the actions of a command.
+// that sent here. A root that is configured and missing is noted.
 func TestAdviceEnds(t *testing.T) {
 	t.Parallel()
 	home := leakedHome(t)
@@ -256,11 +262,6 @@ func TestAdviceEnds(t *testing.T) {
 	if out, _, _ := outputs(t, home, "doctor"); !strings.Contains(string(out), home+"/nowhere does not exist") || strings.Contains(string(out), "not found yet, watched when they appear: "+home) {
 		t.Errorf("doctor with a configured root that is missing: %s", out)
 	}
-	for line, want := range map[string]int{"help agents install": words.ExitDone, "help agents nonsense": words.ExitUsage} {
-		if out, talk, code := outputs(t, home, strings.Fields(line)...); code != want || want == words.ExitDone && !strings.Contains(string(out), "ccd agents") {
-			t.Errorf("%s: %d %s", line, code, talk)
-		}
-	}
 }
 
 // If a session's state is damaged, reading commands say so and exit 4, but print everything that needs no state. The
@@ -268,12 +269,8 @@ func TestAdviceEnds(t *testing.T) {
 func TestDamagedStateIsReported(t *testing.T) {
 	d := newDamageable(t)
 	const bad = "00000000-0000-4000-8000-000000000001"
-	tests := []struct {
-		line string
-		code int
-		out  string // what stdout has
-		err  string // expected on stderr if the state is damaged
-	}{
+	sound := d.session(t, bad)
+	d.tells(t, "state", []string{bad}, []damagedCase{
 		{"archive verify", 4, "session state", "1 damaged"},
 		{"status", 4, "session state", ""},
 		{"doctor", 1, "session state", ""},
@@ -285,24 +282,7 @@ func TestDamagedStateIsReported(t *testing.T) {
 		{"restore --session " + bad, 0, "sessionId", ""},
 		{"restore " + bad + "#1", 0, "", ""},
 		{"restore " + d.id, 0, "", ""},
-	}
-	for _, tt := range tests {
-		if out, talk, code := outputs(t, d.home, strings.Fields(tt.line)...); code == words.ExitDamage || strings.Contains(string(out)+talk, "session state") {
-			t.Errorf("%s: exit %d of a sound archive: %s", tt.line, code, talk)
-		}
-	}
-	sound := d.session(t, bad)
-	damage := func() {
-		t.Helper()
-		damageSessions(t, d.path, "state", bad)
-	}
-	damage()
-	for _, tt := range tests {
-		out, talk, code := outputs(t, d.home, strings.Fields(tt.line)...)
-		if code != tt.code || !strings.Contains(string(out), tt.out) || !strings.Contains(talk, tt.err) {
-			t.Errorf("%s: exit %d, want %d with %q and %q\n%s%s", tt.line, code, tt.code, tt.out, tt.err, out[:min(len(out), 300)], talk)
-		}
-	}
+	})
 	healed := func(how string) {
 		t.Helper()
 		once(t, d.home)
@@ -312,7 +292,7 @@ func TestDamagedStateIsReported(t *testing.T) {
 		}
 	}
 	healed("with its transcript")
-	damage()
+	damageSessions(t, d.path, "state", bad)
 	must(t, os.Remove(transcriptPath(d.home, 1)))
 	healed("without its transcript")
 	if out, talk, code := outputs(t, d.home, "show", "--path", bad); code != words.ExitDone || !strings.HasPrefix(string(out), stateOf(t, d.home)) {
@@ -339,7 +319,6 @@ func (d *damageable) session(t *testing.T, id string) status.Session {
 
 // An agent can still read its project's sessions with damaged state. It is not told about damage in other projects.
 func TestReachOfADamagedState(t *testing.T) {
-	testkit.Long(t, "it damages states of two projects")
 	p := newProjects(t)
 	path := filepath.Join(stateOf(t, p.home), "archive.db")
 	sound := read(t, path)
