@@ -26,7 +26,6 @@ type fakeSecret struct {
 	kind   string
 	text   string // the secret with what makes it one: a name, an equals sign
 	secret string
-	random []bool // which bytes of secret are no fixed part of its kind
 }
 
 // canaryKind describes the secrets of a kind.
@@ -40,14 +39,7 @@ type canaryKind struct {
 	starts []string
 	allow  []string // regular expressions of what is no secret
 
-	parsed  *syntax.Regexp
-	classes map[*syntax.Regexp]class
-}
-
-// class are the characters that stand for a class of a regular expression.
-type class struct {
-	chars  []rune
-	random bool
+	parsed *syntax.Regexp
 }
 
 // secretKinds returns the kinds of secrets that ccd knows.
@@ -75,7 +67,7 @@ func secretKinds() (all []canaryKind) {
 		if err != nil {
 			panic(err)
 		}
-		all[i].parsed, all[i].classes = re, map[*syntax.Regexp]class{}
+		all[i].parsed = re
 	}
 	return all
 }
@@ -84,13 +76,13 @@ func secretKinds() (all []canaryKind) {
 func (k canaryKind) make(r *rand.Rand) fakeSecret {
 	var c fakeSecret
 	for range 5000 {
-		w := walker{rand: r, from: -1, classes: k.classes}
+		w := walker{rand: r, from: -1}
 		w.walk(k.parsed)
 		from, to := 0, len(w.out)
 		if w.from >= 0 && k.kind != "private-key" {
 			from, to = w.from, w.to
 		}
-		c = fakeSecret{k.kind, k.before + string(w.out) + k.after, string(w.out[from:to]), w.random[from:to]}
+		c = fakeSecret{k.kind, k.before + string(w.out) + k.after, string(w.out[from:to])}
 		low := strings.ToLower(c.text)
 		begun := len(k.starts) == 0 || slices.ContainsFunc(k.starts, func(start string) bool { return strings.Contains(low, start) })
 		none := slices.ContainsFunc(k.allow, func(allow string) bool { return regexp.MustCompile(allow).MatchString(c.secret) })
@@ -115,27 +107,18 @@ func bitsPerByte(text string) (sum float64) {
 type walker struct {
 	rand     *rand.Rand
 	out      []byte
-	random   []bool
 	from, to int // of the first group that is not empty
-	classes  map[*syntax.Regexp]class
-}
-
-func (w *walker) put(c rune, random bool) {
-	for _, b := range []byte(string(c)) {
-		w.out, w.random = append(w.out, b), append(w.random, random)
-	}
 }
 
 func (w *walker) walk(re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpLiteral:
-		for _, c := range re.Rune {
-			w.put(c, false)
-		}
+		w.out = append(w.out, string(re.Rune)...)
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL: // a dot that nobody escaped
-		w.put('.', false)
+		w.out = append(w.out, '.')
 	case syntax.OpCharClass:
-		w.class(re)
+		chars := charsOf(re)
+		w.out = append(w.out, chars[w.rand.IntN(len(chars))])
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
 			w.walk(sub)
@@ -175,35 +158,23 @@ func (w *walker) times(re *syntax.Regexp) int {
 	return least + (most-least)/2
 }
 
-// class appends a character of a class.
-func (w *walker) class(re *syntax.Regexp) {
-	c, ok := w.classes[re]
-	if !ok {
-		c = classOf(re)
-		w.classes[re] = c
-	}
-	if len(c.chars) > 0 {
-		w.put(c.chars[w.rand.IntN(len(c.chars))], c.random)
-	}
-}
-
-// classOf returns the letters and digits of a class if it has any, else all its visible characters.
-func classOf(re *syntax.Regexp) class {
-	var word, all []rune
-	for c := rune(' '); c < 0x7f; c++ {
+// charsOf returns the letters and digits of a class if it has any, else all its visible characters.
+func charsOf(re *syntax.Regexp) (all []byte) {
+	var word []byte
+	for c := byte(' '); c < 0x7f; c++ {
 		for i := 0; i+1 < len(re.Rune); i += 2 {
-			if c >= re.Rune[i] && c <= re.Rune[i+1] {
+			if rune(c) >= re.Rune[i] && rune(c) <= re.Rune[i+1] {
 				all = append(all, c)
-				if unicode.IsLetter(c) || unicode.IsDigit(c) {
+				if unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c)) {
 					word = append(word, c)
 				}
 			}
 		}
 	}
 	if len(word) > 0 {
-		all = word
+		return word
 	}
-	return class{all, len(all) > 4}
+	return all
 }
 
 // encodings are the ways in which transcripts have a text. Each result stands in a JSON string.
@@ -263,51 +234,26 @@ type needles struct {
 
 func newNeedles() *needles { return &needles{pieces: map[[piece]byte]int{}} }
 
-// add adds canary number n. A piece counts if half of it is random.
+// add adds canary number n, but for what its kind's name has too: that stands in marks.
 func (n *needles) add(number int, c fakeSecret) {
 	text := []byte(c.secret)
-	n.pick(number, text, c.random)
-	for _, upper := range []bool{false, true} {
-		code := hex.EncodeToString(text)
-		if upper {
-			code = strings.ToUpper(code)
-		}
-		n.pick(number, []byte(code), stretch(c.random, 2, 1, 0))
-	}
+	n.pick(number, c.secret, c.kind)
+	n.pick(number, hex.EncodeToString(text), "")
+	n.pick(number, strings.ToUpper(hex.EncodeToString(text)), "")
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for shift := range 3 {
-			code := []byte(enc.EncodeToString(append(make([]byte, shift), text...)))
-			random := stretch(c.random, 4, 3, shift)
-			code, random = code[shift*2:], random[shift*2:] // without what is mixed with the bytes before
-			n.pick(number, code[:max(0, len(code)-2)], random)
+			code := enc.EncodeToString(append(make([]byte, shift), text...))[shift*2:] // without what is mixed with the bytes before
+			n.pick(number, code[:max(0, len(code)-2)], "")
 		}
 	}
 }
 
-// stretch maps what is random to an encoding with to bytes for each from.
-func stretch(random []bool, to, from, shift int) []bool {
-	all := slices.Concat(make([]bool, shift), random)
-	out := make([]bool, (len(all)*to+from-1)/from+4)
-	for i := range out {
-		if j := i * from / to; j < len(all) {
-			out[i] = all[j]
-		}
-	}
-	return out
-}
-
-func (n *needles) pick(number int, code []byte, random []bool) {
+func (n *needles) pick(number int, code, not string) {
 	for i := 0; i+piece <= len(code); i++ {
-		count := 0
-		for _, is := range random[i : i+piece] {
-			if is {
-				count++
-			}
-		}
-		if count < piece/2 {
+		if strings.Contains(not, code[i:i+piece]) {
 			continue
 		}
-		key := [piece]byte(code[i:])
+		key := [piece]byte([]byte(code[i:]))
 		if _, ok := n.pieces[key]; !ok {
 			n.pieces[key] = number
 		}
