@@ -249,8 +249,7 @@ by a test. docs/FORMAT.md explains each part.
 
 // docs/EXAMPLE.md is the companion of the invented session.
 func TestExampleIsReal(t *testing.T) {
-	text := string(commandIn(t, t.TempDir(), []string{"CCD_COMPANION_HOST=forge"}, "compact", "--no-archive", "--max-tokens", "12000", "-q",
-		filepath.Join("story", "ledger.jsonl")))
+	text := doneIn(t, append(homeEnv(t.TempDir()), "CCD_COMPANION_HOST=forge"), "compact", "--no-archive", "--max-tokens", "12000", "-q", filepath.Join("story", "ledger.jsonl"))
 	want := exampleHead + text + exampleFoot
 	if *update {
 		must(t, os.WriteFile(exampleDoc, []byte(want), 0o644))

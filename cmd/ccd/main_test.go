@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
@@ -169,16 +168,6 @@ func environment(ts *testscript.TestScript) []string {
 	return slices.Compact(vars)
 }
 
-// ccdCommand returns the program, with a home.
-func ccdCommand(t *testing.T, home string, args ...string) *exec.Cmd {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(cancel)
-	c := exec.CommandContext(ctx, programPath, args...)
-	c.Env = []string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "PAGER=cat", "GORACE=atexit_sleep_ms=0"}
-	return c
-}
-
 // run runs a command in this process.
 func run(ctx context.Context, args []string, s cli.Std, env []string) int {
 	return newApp(s, account.Env{Vars: env}).Execute(ctx, args)
@@ -233,12 +222,7 @@ func once(t testing.TB, home string) { t.Helper(); done(t, home, "run", "--once"
 // command runs ccd with triggers that fire at once.
 func command(t *testing.T, home string, args ...string) []byte {
 	t.Helper()
-	return commandIn(t, home, []string{"CCD_TRIGGER_THRESHOLD=1", "CCD_TRIGGER_MIN_SAVINGS=0"}, args...)
-}
-
-func commandIn(t *testing.T, home string, env []string, args ...string) []byte {
-	t.Helper()
-	return []byte(doneIn(t, append(withPath(homeEnv(home)), env...), args...))
+	return []byte(doneIn(t, append(withPath(homeEnv(home)), "CCD_TRIGGER_THRESHOLD=1", "CCD_TRIGGER_MIN_SAVINGS=0"), args...))
 }
 
 func ccdIn(home, in string, args ...string) (code int, out, said string) {

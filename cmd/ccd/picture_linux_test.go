@@ -51,7 +51,7 @@ func TestDocsPicture(t *testing.T) {
 		session = bytes.ReplaceAll(session, []byte(`"2026-`), []byte(`"2020-`))
 		put(t, path, string(session))
 	}
-	commandIn(t, home, nil, "run", "--once", "-q")
+	once(t, home)
 	// The sessions are of 2020, which has the weekdays of 2026, so that their ages are dates on any day.
 	screen := func(columns uint16, line string) string {
 		line, _, _ = strings.Cut(strings.TrimPrefix(line, "ccd "), " #")

@@ -17,19 +17,6 @@ import (
 // cases holds inputs of situations that users of agents reported; they are not part of the repository.
 const cases = "../../../shared/cases"
 
-// caseHome returns a home with a case, archived.
-func caseHome(t *testing.T, name string) (home string) {
-	t.Helper()
-	from := filepath.Join(cases, name)
-	if _, err := os.Stat(from); err != nil {
-		t.Skipf("no case at %s: this test needs it", from)
-	}
-	home = t.TempDir()
-	must(t, os.CopyFS(home, os.DirFS(from)))
-	once(t, home)
-	return home
-}
-
 // TestReportedSituations asks each command for what is right. A text that begins with "!" must not be printed.
 func TestReportedSituations(t *testing.T) {
 	for _, c := range []struct {
@@ -70,7 +57,12 @@ func TestReportedSituations(t *testing.T) {
 		{"codex-history-base", "restore 01a10000-0000-7000-8000-00000000000f#4", []string{"Never touch the schema"}},
 	} {
 		t.Run(c.name+" "+c.command, func(t *testing.T) {
-			code, out, said := ccdIn(caseHome(t, c.name), "", strings.Fields(c.command)...)
+			home, from := t.TempDir(), filepath.Join(cases, c.name)
+			if os.CopyFS(home, os.DirFS(from)) != nil {
+				t.Skipf("no case at %s: this test needs it", from)
+			}
+			once(t, home)
+			code, out, said := ccdIn(home, "", strings.Fields(c.command)...)
 			if code != words.ExitDone {
 				t.Fatalf("exit %d: %s", code, said)
 			}

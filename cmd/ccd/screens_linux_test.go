@@ -15,7 +15,7 @@ func TestOneScreenOfSessions(t *testing.T) {
 		line := fmt.Sprintf(`{"type":"user","uuid":"a","sessionId":%q,"timestamp":"2024-01-15T10:%02d:00.000Z","cwd":"/src/mill","message":{"role":"user","content":"Grind %d"}}`+"\n", id, i%60, i)
 		put(t, filepath.Join(home, ".claude/projects/-src-mill", id+".jsonl"), line)
 	}
-	commandIn(t, home, nil, "run", "--once", "-q")
+	once(t, home)
 	screen := sgr.ReplaceAllString(onScreen(t, home, 80, []string{"ls"}), "")
 	lines := strings.Split(strings.TrimSpace(screen), "\n")
 	if last := lines[len(lines)-1]; len(lines) != 58 || last != "14 more: ccd ls -n 70" || !strings.HasPrefix(lines[1], "0000003b  ") {
@@ -40,9 +40,9 @@ func TestAllFiles(t *testing.T) {
 `, i, i, i, i, i, i)
 	}
 	put(t, filepath.Join(home, ".claude/projects/-src-mill/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl"), lines)
-	commandIn(t, home, nil, "run", "--once", "-q")
+	once(t, home)
 	for line, want := range map[string]int{"files": 70, "files --json": 70, "files -n 0": 70, "files -n 69": 69} {
-		if n := strings.Count(string(commandIn(t, home, nil, strings.Fields(line)...)), ".py"); n != want {
+		if n := strings.Count(done(t, home, strings.Fields(line)...), ".py"); n != want {
 			t.Errorf("ccd %s: %d files", line, n)
 		}
 	}
@@ -61,7 +61,7 @@ func TestScreensFit(t *testing.T) {
 		put(t, filepath.Join(home, ".claude/projects/-src-mill", id+".jsonl"), fmt.Sprintf(`{"type":"user","uuid":"a","sessionId":%q,"timestamp":"2024-01-15T10:00:00.000Z","cwd":"/src/mill","message":{"role":"user","content":"Grind the flour of all the sacks behind the mill"}}`+"\n", id))
 	}
 	put(t, filepath.Join(home, ".codex/config.toml"), "")
-	commandIn(t, home, nil, "run", "--once", "-q")
+	once(t, home)
 	for _, columns := range []uint16{60, 80, 120} {
 		for _, line := range []string{"agents", "agents status claude", "doctor", "status", "ls", "ls --sort size", "setup --dry-run"} {
 			screen := onScreen(t, home, columns, strings.Fields(line))
@@ -82,7 +82,7 @@ func TestImagesAreNotPrinted(t *testing.T) {
 	image := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}`
 	text := fmt.Sprintf(`{"type":"user","uuid":"a","timestamp":"2024-01-15T10:00:00.000Z","cwd":"/src","message":{"role":"user","content":[{"type":"text","text":"What is this?"},%s]}}`+"\n", image)
 	put(t, filepath.Join(home, ".claude/projects/-src/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl"), (text + strings.Replace(text, `{"type":"text","text":"What is this?"},`, "", 1)))
-	commandIn(t, home, nil, "run", "--once", "-q")
+	once(t, home)
 	screen := onScreen(t, home, 80, []string{"restore", "5d2f7a1e#1-#2"})
 	if strings.Contains(screen, "PNG") || !strings.Contains(screen, "\nWhat is this?\n\n#2 · 2024-01-15 10:00 · image\n") || strings.Count(screen, "1 image left out: ccd restore -o FILE ") != 2 {
 		t.Errorf("%q", screen)
@@ -100,7 +100,7 @@ func TestProjectsAreToldApart(t *testing.T) {
 `, dir)
 		put(t, filepath.Join(home, ".claude/projects/-src", fmt.Sprintf("%d0d2f7a1-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl", i)), line)
 	}
-	commandIn(t, home, nil, "run", "--once", "-q")
+	once(t, home)
 	for _, line := range []string{"files", "week --since 2024-01-01"} {
 		if screen := onScreen(t, home, 72, strings.Fields(line)); !strings.Contains(screen, " north/flo") || !strings.Contains(screen, " south/flo") {
 			t.Errorf("ccd %s:\n%s", line, screen)

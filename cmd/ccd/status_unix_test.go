@@ -148,7 +148,10 @@ func TestStatusline(t *testing.T) {
 	put(t, path, aLine+turn(1, 150_000)+hasCompacted+turn(31, 40_000))
 	configure(t, home, "[watch]\nsettle = \"20ms\"\n")
 	c := spawn(t, home, "run")
-	testkit.Eventually(t, "it is archived", func() bool { return pressureOf(t, home) == 0.2 })
+	testkit.Eventually(t, "it is archived", func() bool {
+		out, _, _ := outputs(t, home, "ls", "--json")
+		return strings.Contains(string(out), `"pressure": 0.2,`)
+	})
 	line := statusline(t, home, lineEvent(path, usedUp))
 	if !strings.HasPrefix(bare(line), "context 124K, 62% · compacted ") || !strings.HasSuffix(line, " · 3 originals in ccd") || !strings.HasPrefix(line, string(table.Warn)) {
 		t.Errorf("while ccd runs: %q", line)
@@ -217,15 +220,4 @@ func turn(n, tokens int) string {
 		},
 	})
 	return string(reply) + "\n"
-}
-
-// pressureOf returns the pressure that the archive has of the only session.
-func pressureOf(t *testing.T, home string) float64 {
-	t.Helper()
-	out, _, _ := piped(home, nil, "ls", "--json")
-	var all []struct{ Pressure float64 }
-	if json.Unmarshal(out, &all) != nil || len(all) == 0 {
-		return -1
-	}
-	return all[0].Pressure
 }

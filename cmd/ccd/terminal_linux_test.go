@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,16 +110,12 @@ func (s *screenText) has(t *testing.T, text string) {
 // startOnTerminal starts ccd on a terminal. If out is not nil, stdout goes there.
 func startOnTerminal(t *testing.T, home string, columns, lines uint16, env []string, out *bytes.Buffer, args ...string) (*exec.Cmd, *os.File, *screenText) {
 	t.Helper()
-	c := ccdCommand(t, home, args...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, programPath, args...)
 	c.Dir = home
-	c.Env = append(c.Env, env...)
-	return onItsTerminal(t, c, columns, lines, out)
-}
-
-func onItsTerminal(t *testing.T, c *exec.Cmd, columns, lines uint16, out *bytes.Buffer) (*exec.Cmd, *os.File, *screenText) {
-	t.Helper()
+	c.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "PAGER=cat", "TERM=xterm", "GORACE=atexit_sleep_ms=0"}, env...)
 	master, slave := terminalPair(t, columns, lines)
-	c.Env = append(c.Env, "TERM=xterm")
 	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
 	if out != nil {
 		c.Stdout = out
@@ -162,7 +159,7 @@ func TestPickByNumber(t *testing.T) {
 	home := chooseHome(t, 3*time.Hour, 2*time.Hour, time.Hour)
 	for keys, want := range map[string]string{"2\n": chosenB, "9\nx\n3\n": chosenA, "\n": "", "\x04": ""} {
 		var out bytes.Buffer
-		cmd, screen, seen := startOnTerminal(t, home, 80, 10, []string{"TERM=xterm"}, &out, "restore", "--session", ".", "--info", "--json")
+		cmd, screen, seen := startOnTerminal(t, home, 80, 10, nil, &out, "restore", "--session", ".", "--info", "--json")
 		seen.shows(t, "Number of a session (1-3), empty to cancel: ")
 		typeKeys(t, screen, keys)
 		code := exitOf(t, cmd, seen)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"path/filepath"
 	"reflect"
@@ -14,24 +13,6 @@ import (
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/testkit"
 )
-
-// libraryIn loads the archive of a home.
-func libraryIn(t *testing.T, home string) *reader.Library {
-	t.Helper()
-	p, err := account.Env{Vars: []string{"HOME=" + home, "USERPROFILE=" + home}}.Place(true)
-	must(t, err)
-	l, err := reader.Open(p, false)
-	must(t, err)
-	must(t, l.Load(context.Background()))
-	return l
-}
-
-func lifeOf(t *testing.T, l *reader.Library, e *reader.Entry) *view.Index {
-	t.Helper()
-	life := &view.Index{}
-	must(t, life.Grow(context.Background(), l, e))
-	return life
-}
 
 // ledgerHome is a home with the invented session of testdata, which its agent has compacted, archived.
 func ledgerHome(t *testing.T) (home, id string) {
@@ -48,14 +29,19 @@ func TestPagesOfRealSessions(t *testing.T) {
 	home := t.TempDir()
 	layOut(t, home, 1)
 	command(t, home, "run", "--once", "-q")
-	l := libraryIn(t, home)
-	ctx := context.Background()
+	ctx := t.Context()
+	p, err := account.Env{Vars: homeEnv(home)}.Place(true)
+	must(t, err)
+	l, err := reader.Open(p, false)
+	must(t, err)
+	must(t, l.Load(ctx))
 	pages, entries := 0, 0
 	for _, e := range l.Sessions {
 		if e.Class != 0 || len(e.Generations) == 0 {
 			continue
 		}
-		life, part, pieces := lifeOf(t, l, e), *e, view.Index{}
+		life, part, pieces := view.Index{}, *e, view.Index{}
+		must(t, life.Grow(ctx, l, e))
 		part.Generations = slices.Clone(e.Generations)
 		tip := &part.Generations[len(part.Generations)-1].Tip
 		for tip.Offset = 1; tip.Offset < e.Tip().Offset; tip.Offset += 1 + e.Tip().Offset/3 {
@@ -73,7 +59,7 @@ func TestPagesOfRealSessions(t *testing.T) {
 				got, _, err := life.Page(ctx, from, n)
 				must(t, err)
 				if want := pageOf(all, from, n); !reflect.DeepEqual(got, want) && len(got)+len(want) > 0 {
-					t.Errorf("%s: page of %d from #%d:\n%s\nwant\n%s", e.ID, n, from, jsonOf(got), jsonOf(want))
+					t.Errorf("%s: page of %d from #%d:\n%+v\nwant\n%+v", e.ID, n, from, got, want)
 				}
 				pages++
 			}
@@ -98,7 +84,8 @@ func TestPagesOfRealSessions(t *testing.T) {
 				t.Errorf("%s: turn %+v, timeline has %+v", e.ID, got, want)
 			}
 		}
-		for _, one := range sample(all, 4) {
+		for i := 0; i < len(all); i += max(1, len(all)/4) {
+			one := all[i]
 			f, err := life.Original(ctx, one.Record, one.ID)
 			must(t, err)
 			var exact bytes.Buffer
@@ -123,16 +110,4 @@ func pageOf(all []view.Entry, record, n int) []view.Entry {
 	}
 	all = slices.DeleteFunc(slices.Clone(all), func(e view.Entry) bool { return e.Record > record })
 	return all[max(0, len(all)+n):]
-}
-
-func sample(all []view.Entry, n int) (some []view.Entry) {
-	for i := 0; i < len(all); i += max(1, len(all)/n) {
-		some = append(some, all[i])
-	}
-	return some
-}
-
-func jsonOf(v any) string {
-	b, _ := json.MarshalIndent(v, "", " ")
-	return string(b)
 }
