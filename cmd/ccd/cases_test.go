@@ -91,16 +91,13 @@ func rowOf(v any) string {
 	return string(b)
 }
 
-// claudeRows is a transcript of Claude Code in the making.
-type claudeRows struct {
-	w     *world
-	id    string
-	lines []string
-	last  string // uuid of the newest record
-}
+// claudeRows is a transcript of Claude Code in the making, and what only these have.
+type claudeRows struct{ *chat }
 
 func (w *world) claude(n int) *claudeRows {
-	return &claudeRows{w: w, id: fmt.Sprintf("%08d-0000-4000-8000-000000000001", n)}
+	c := w.chat("claude-code")
+	c.id = fmt.Sprintf("%08d-0000-4000-8000-000000000001", n)
+	return &claudeRows{c}
 }
 
 // row adds a record behind the newest one.
@@ -118,17 +115,8 @@ func (c *claudeRows) rowAt(parent, kind string, more object) (uuid string) {
 	return uuid
 }
 
-// bare adds a record without a place in the tree.
-func (c *claudeRows) bare(row object) { c.lines = append(c.lines, rowOf(row)) }
-
 func message(role string, content any) object {
 	return object{"message": object{"role": role, "content": content}}
-}
-
-func (c *claudeRows) asks(text string) (uuid string) { return c.row("user", message("user", text)) }
-
-func (c *claudeRows) says(text string) (uuid string) {
-	return c.row("assistant", message("assistant", []object{{"type": "text", "text": text}}))
 }
 
 // does adds a call and its result, nil for none.
@@ -160,12 +148,6 @@ func picture(data string) object {
 }
 
 func (c *claudeRows) text() string { return strings.Join(c.lines, "\n") + "\n" }
-
-func (c *claudeRows) write() string {
-	c.w.Helper()
-	put(c.w.T, c.w.claudePath(c.id), c.text())
-	return c.id
-}
 
 // claudePath is where the transcript of a session of Claude Code is.
 func (w *world) claudePath(session string) string {
@@ -388,7 +370,7 @@ func TestOnlyThePersonTakesBack(t *testing.T) {
 			w := newWorld(t)
 			s := w.claude(1)
 			c.write(s)
-			w.takenBack(s.write(), c.back)
+			w.takenBack(s.save(), c.back)
 		})
 	}
 }
@@ -461,7 +443,7 @@ func TestOnlyThePersonTakesBackInPi(t *testing.T) {
 func TestSaidOnce(t *testing.T) {
 	const words = "Also keep the currency sign in the receipt."
 	queue := func(c *claudeRows, operation, text string) {
-		c.bare(object{"type": "queue-operation", "operation": operation, "content": text, "timestamp": c.w.now(), "sessionId": c.id})
+		c.add(object{"type": "queue-operation", "operation": operation, "content": text, "timestamp": c.w.now(), "sessionId": c.id})
 	}
 	for name, write := range map[string]func(c *claudeRows){
 		"removed, then attached": func(c *claudeRows) {
@@ -492,7 +474,7 @@ func TestSaidOnce(t *testing.T) {
 			c.asks("Fix the basket total.")
 			c.says("I look first.")
 			write(c)
-			s := c.write()
+			s := c.save()
 			w.once()
 			for what, out := range map[string]string{
 				"timeline": w.ccd("timeline", s), "search": w.ccd("search", "currency sign"), "show": w.ccd("show", s, "--section", "record"),
@@ -521,7 +503,7 @@ func TestInterrupted(t *testing.T) {
 	c.asks("[Request interrupted by user for tool use]")
 	call("Exit code 137\n[Request interrupted by user for tool use]", nil)
 	call("half\n<error>Command was aborted before completion</error>", object{"toolUseResult": object{"stdout": "half", "interrupted": true}})
-	claude := c.write()
+	claude := c.save()
 
 	x := w.codex()
 	codex := x.id
@@ -591,7 +573,7 @@ func TestNotRecordedIsNotNot(t *testing.T) {
 			c := w.claude(1)
 			c.row("user", message("user", content))
 			c.says("Dolly.")
-			s := c.write()
+			s := c.save()
 			w.once()
 			w.shows(name+" timeline", w.ccd("timeline", s), "Which sheep is that?")
 			w.shows(name+" search", w.ccd("search", "Which sheep"), "Which sheep is that?")
@@ -636,11 +618,11 @@ func TestOlderGenerations(t *testing.T) {
 			early, last := c.text(), c.last
 			c.asks("Part two, lost.")
 			c.says("Made.")
-			return c.write(), []func(){func() {
+			return c.save(), []func(){func() {
 				c.lines, c.last = strings.Split(strings.TrimSpace(early), "\n"), last
 				c.asks("Part three.")
 				c.says("Made.")
-				c.write()
+				c.save()
 			}}
 		},
 		"codex, twice": func(w *world) (string, []func()) {
@@ -667,7 +649,7 @@ func TestOlderGenerations(t *testing.T) {
 				c.asks(text)
 				c.says("Made.")
 			}
-			return c.write(), []func(){func() {
+			return c.save(), []func(){func() {
 				put(w.T, w.claudePath(c.id), `{"type":"permission-mode","permissionMode":"default","sessionId":"s"}`+"\n")
 			}}
 		},
@@ -697,7 +679,7 @@ func TestRefusedByTheAPI(t *testing.T) {
 	c := w.claude(1)
 	c.row("user", message("user", []object{{"type": "text", "text": "What is on it?"}, picture("UE9JU09O")}))
 	c.fails("API Error: 400 Could not process image")
-	s := c.write()
+	s := c.save()
 	w.once()
 	w.shows("resume", w.ccd("resume", s, "--as", "claude"), "Could not process image", "!continue that instead")
 	copies, err := filepath.Glob(filepath.Join(w.home, ".claude/projects/*/*.jsonl"))
@@ -717,9 +699,9 @@ func TestCopies(t *testing.T) {
 	w := newWorld(t)
 	c := w.claude(1)
 	c.last = "0000abcd-0000-4000-8000-000000000001"
-	c.bare(object{"type": "user", "uuid": c.last, "sessionId": c.id, "timestamp": w.now(), "cwd": w.dir, "message": object{"role": "user", "content": "Weigh the parcels."}})
+	c.add(object{"type": "user", "uuid": c.last, "sessionId": c.id, "timestamp": w.now(), "cwd": w.dir, "message": object{"role": "user", "content": "Weigh the parcels."}})
 	c.says("Weighed.")
-	s := c.write()
+	s := c.save()
 	for _, name := range []string{s + ".sync-conflict-20260914-080501-ABCDEFG", s + " (conflicted copy 2026-09-14)", "00000002-0000-4000-8000-000000000001"} {
 		put(t, w.claudePath(name), strings.ReplaceAll(c.text(), s, "00000002-0000-4000-8000-000000000001"))
 	}
@@ -753,7 +735,7 @@ func TestAttachments(t *testing.T) {
 		picture("UE9JU09O"),
 	}))
 	c.says("Nothing.")
-	s := c.write()
+	s := c.save()
 	w.once()
 	w.ccd("resume", s, "--as", "qwen")
 	out := w.newest(".qwen/projects/*/chats/*.jsonl")
@@ -810,7 +792,7 @@ func TestFactsBesideTheTranscript(t *testing.T) {
 	put(t, filepath.Join(w.home, ".codex/session_index.jsonl"), rowOf(object{"id": codex, "thread_name": "old"})+"\n"+rowOf(object{"id": codex, "thread_name": "Night watch"})+"\nno JSON\n")
 	c := w.claude(1)
 	c.asks("Weigh the parcels.")
-	claude := c.write()
+	claude := c.save()
 	put(t, filepath.Join(w.home, ".claude/projects/-shop/sessions-index.json"), rowOf(object{"version": 1, "entries": []object{{"sessionId": claude, "summary": "Post office"}}}))
 	w.once()
 	w.shows("ls", w.ccd("ls", "--all"), "Night watch", "Post office")
@@ -832,7 +814,7 @@ func TestFactsBesideTheTranscript(t *testing.T) {
 	m := w.claude(2)
 	m.row("user", object{"teamName": "sheep", "agentName": "dog", "message": object{"role": "user", "content": "<teammate-message teammate_id=\"lead\">Bark.</teammate-message>"}})
 	m.says("Barked.")
-	mate := m.write()
+	mate := m.save()
 	put(t, filepath.Join(w.home, ".claude/teams/sheep/config.json"), rowOf(object{"name": "sheep", "leadSessionId": claude}))
 	w.once()
 	w.shows("ls", w.ccd("ls", "--json"), gemini, `"project": "`+w.dir+`"`)
