@@ -20,7 +20,7 @@ func TestTopInATerminal(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("no tmux on this machine: apt-get install tmux")
 	}
-	home, id := ledgerHome(t)
+	home := webHome(t, map[string]string{ledgerID: ledger(t)})
 	hostile := "ring \x1b[2J\x1b]0;owned\x07 the \u202ebell " + strings.Repeat("漢字", 5000)
 	line, err := json.Marshal(map[string]any{
 		"type": "user", "uuid": "u", "cwd": "/w", "timestamp": time.Now().UTC().Format(time.RFC3339), "message": map[string]any{"role": "user", "content": hostile},
@@ -85,7 +85,7 @@ func TestTopInATerminal(t *testing.T) {
 	keys("r")
 	shows("r again: ")
 	keys("y")
-	shows("copied " + id)
+	shows("copied " + ledgerID)
 	keys("?")
 	shows("open the original on the marked line")
 	keys("h", "q")
@@ -94,7 +94,7 @@ func TestTopInATerminal(t *testing.T) {
 
 // TestTopWithoutATerminal: a script has ccd ls.
 func TestTopWithoutATerminal(t *testing.T) {
-	home, _ := ledgerHome(t)
+	home := t.TempDir()
 	if code, _, said := ccdIn(home, "", "top"); code != words.ExitFailed || !strings.Contains(said, "hint: ccd ls") {
 		t.Errorf("top without a terminal: exit %d, %s", code, said)
 	}

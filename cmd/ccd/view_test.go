@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -13,15 +12,6 @@ import (
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/testkit"
 )
-
-// ledgerHome is a home with the invented session of testdata, which its agent has compacted, archived.
-func ledgerHome(t *testing.T) (home, id string) {
-	t.Helper()
-	home, id = t.TempDir(), "5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b"
-	put(t, filepath.Join(home, ".claude", "projects", "-home-me-ledger", id+".jsonl"), ledger(t))
-	command(t, home, "run", "--once", "-q")
-	return home, id
-}
 
 // TestPagesOfRealSessions: whatever page is asked for, its entries are those of one page of the whole session; a life that
 // grew in pieces is that of one pass; turns and IDs are those of timeline and restore.
