@@ -35,10 +35,6 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, args []string){
 	"fill FILE":                            cmdFill,
 	"story FILE [FROM TO]":                 cmdStory,
 	"pick COMPANION OUT":                   cmdPick,
-	"flip FILE":                            cmdFlip,
-	"snapshot OUT DIR...":                  cmdSnapshot,
-	"idof VAR FILE":                        cmdIDOf,
-	"twins FILE":                           cmdTwins,
 	"event FILE TRANSCRIPT [key=value...]": cmdEvent,
 	"demoted ANSWER TRANSCRIPT":            cmdDemoted,
 	"schema ARCHIVE N":                     cmdSchema,
@@ -115,59 +111,6 @@ func cmdPick(ts *testscript.TestScript, args []string) {
 		}
 	}
 	ts.Fatalf("%s points at no output of the story", args[0])
-}
-
-// cmdFlip flips one bit in every 4096 bytes of a file, except in its first eighth: `flip FILE`.
-func cmdFlip(ts *testscript.TestScript, args []string) {
-	path := ts.MkAbs(args[0])
-	data, err := os.ReadFile(path)
-	ts.Check(err)
-	for at := len(data) / 8; at < len(data); at += 4096 {
-		data[at] ^= 0x10
-	}
-	ts.Check(os.WriteFile(path, data, 0o600))
-}
-
-// cmdSnapshot lists the files below some directories with size and modification time: `snapshot OUT DIR...`.
-func cmdSnapshot(ts *testscript.TestScript, args []string) {
-	var b bytes.Buffer
-	for _, dir := range args[1:] {
-		ts.Check(filepath.WalkDir(ts.MkAbs(dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			info, err := d.Info()
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(&b, path, info.Size(), info.Mode(), info.ModTime().UnixNano())
-			return nil
-		}))
-	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
-}
-
-// cmdIDOf sets a variable to the ID of a file's bytes: `idof VAR FILE`.
-func cmdIDOf(ts *testscript.TestScript, args []string) {
-	ts.Setenv(args[0], string(mark.Sum([]byte(ts.ReadFile(args[1]))).ID()))
-}
-
-// cmdTwins writes a session with two requests whose IDs start alike, and sets $PREFIX to that start: `twins FILE`.
-func cmdTwins(ts *testscript.TestScript, args []string) {
-	seen := map[string]string{}
-	for i := 0; ; i++ {
-		wish := fmt.Sprintf("wish %d", i)
-		prefix := string(mark.Sum(quoted(wish)).ID()[:mark.MinPrefix])
-		if other, ok := seen[prefix]; ok {
-			w := &workday{}
-			w.human(other)
-			w.human(wish)
-			ts.Setenv("PREFIX", prefix)
-			place(ts, args[0], w.buf.Bytes())
-			return
-		}
-		seen[prefix] = wish
-	}
 }
 
 // cmdEvent writes an event for a hook: `event FILE TRANSCRIPT [key=value...]`. A value may be JSON. lines=N is an
