@@ -359,7 +359,6 @@ func TestStopsWhileASummaryIsWritten(t *testing.T) {
 
 // If the archive is removed while the daemon runs, all files are archived in the new one, not only those that grow.
 func TestArchiveRemovedWhileRunning(t *testing.T) {
-	testkit.Long(t, "it waits for a daemon to scan")
 	t.Parallel()
 	home := t.TempDir()
 	for n := range 3 {

@@ -224,7 +224,6 @@ func TestSetup(t *testing.T) {
 
 // TestSetupBesideADaemon: a daemon that runs has the archive; setup writes none of it.
 func TestSetupBesideADaemon(t *testing.T) {
-	testkit.Long(t, "it sets up beside a daemon")
 	if !asPlain(t) {
 		return
 	}
@@ -244,7 +243,6 @@ func TestSetupBesideADaemon(t *testing.T) {
 
 // TestSetupOfAnotherUser: neither a home directory nor a file of settings that is another user's is taken over.
 func TestSetupOfAnotherUser(t *testing.T) {
-	testkit.Long(t, "it sets up as several users")
 	if os.Geteuid() != 0 {
 		t.Skip("NOTICE: only root can give files to other users")
 	}
