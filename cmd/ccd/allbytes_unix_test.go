@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -52,12 +51,6 @@ func appendTorn(path, text string, r *rand.Rand) error {
 		<-time.After(time.Duration(r.IntN(30)) * time.Millisecond) // a moment by chance
 	}
 	return nil
-}
-
-// appendTornByProcess appends text from another process.
-func appendTornByProcess(path, text string) error {
-	half := len(text) / 2
-	return exec.Command("/bin/sh", "-c", `printf %s "$2" >>"$1"; sleep 0.3; printf %s "$3" >>"$1"`, "sh", path, text[:half], text[half:]).Run()
 }
 
 // lagOf returns what ccd status, ls and doctor report as not archived.
@@ -113,14 +106,7 @@ func TestArchivedMeansAllBytes(t *testing.T) {
 		var writers sync.WaitGroup
 		for n := range sessions {
 			writers.Go(func() {
-				path, text := transcriptPath(home, n), tornText(n, stage)
-				err := error(nil)
-				if n < 2 {
-					err = appendTornByProcess(path, text)
-				} else {
-					err = appendTorn(path, text, rand.New(rand.NewPCG(uint64(n), uint64(stage))))
-				}
-				if err != nil {
+				if err := appendTorn(transcriptPath(home, n), tornText(n, stage), rand.New(rand.NewPCG(uint64(n), uint64(stage)))); err != nil {
 					t.Errorf("writer %d: %v", n, err)
 				}
 			})

@@ -91,9 +91,6 @@ func (c costly) transactions() uint64 {
 // TestMemoryOfACatchUp: what a daemon takes at most for a home that it has never seen.
 func TestMemoryOfACatchUp(t *testing.T) {
 	testkit.Long(t, "it measures")
-	if raceEnabled {
-		t.Skip("the race detector takes several times the memory")
-	}
 	c := costly{t, t.TempDir()}
 	must(t, gen.Tree(c.home, 1, 24<<20))
 	running := c.start("run")

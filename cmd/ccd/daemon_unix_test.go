@@ -45,7 +45,7 @@ func spawnWith(t *testing.T, home string, env []string, args ...string) *child {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
 	c := &child{Cmd: exec.CommandContext(ctx, programPath, args...), home: home}
-	c.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}
+	c.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
 	c.Env = append(c.Env, env...)
 	c.Stderr = &c.stderr
 	out, err := c.StdoutPipe()
@@ -137,9 +137,6 @@ func TestIdleMemory(t *testing.T) {
 	testkit.Long(t, "it measures")
 	if runtime.GOOS != "linux" {
 		t.Skip("NOTICE: anonymous memory is read from /proc")
-	}
-	if raceEnabled {
-		t.Skip("the race detector keeps four times what the daemon does")
 	}
 	t.Parallel()
 	c := spawn(t, t.TempDir(), "run")

@@ -24,7 +24,7 @@ const quick = "[watch]\nsettle = \"20ms\"\nmax_wait = \"200ms\"\nscan_interval =
 func started(t *testing.T, home, script string) *child {
 	t.Helper()
 	c := &child{Cmd: exec.CommandContext(t.Context(), "sh", "-c", script), home: home}
-	c.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "CCD=" + programPath, "GORACE=atexit_sleep_ms=0"}
+	c.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "CCD=" + programPath}
 	c.Stderr = &c.stderr
 	must(t, c.Start())
 	return c
@@ -268,9 +268,6 @@ func TestFileTimesJump(t *testing.T) {
 // With any number of file descriptors, a run archives all or fails with a message. The next run archives the rest.
 func TestFewFileDescriptors(t *testing.T) {
 	testkit.Long(t, "it tries each limit")
-	if raceEnabled {
-		t.Skip("the race detector needs descriptors, too")
-	}
 	t.Parallel()
 	failed, done := 0, 0
 	for _, limit := range testkit.Sample(t, []int{3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, 4) {

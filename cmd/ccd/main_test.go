@@ -91,7 +91,6 @@ func TestScript(t *testing.T) {
 			e.Setenv("HOME", home)
 			e.Setenv("USERPROFILE", home)
 			e.Setenv("TERM", "dumb")
-			e.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each command takes a second with the race detector
 			for _, k := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "CCD_CONFIG", "NOTIFY_SOCKET"} {
 				e.Setenv(k, "")
 			}

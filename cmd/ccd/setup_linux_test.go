@@ -109,7 +109,7 @@ func newSetupRig(t *testing.T) *setupRig {
 
 func (r *setupRig) command(name string, args ...string) *exec.Cmd {
 	c := exec.Command(filepath.Join(r.bin, name), args...)
-	c.Env = []string{"HOME=" + r.home, "PATH=" + r.bin + ":/usr/bin:/bin", "MANAGER=" + r.manager, "GORACE=atexit_sleep_ms=0"}
+	c.Env = []string{"HOME=" + r.home, "PATH=" + r.bin + ":/usr/bin:/bin", "MANAGER=" + r.manager}
 	return c
 }
 

@@ -114,7 +114,7 @@ func startOnTerminal(t *testing.T, home string, columns, lines uint16, env []str
 	t.Cleanup(cancel)
 	c := exec.CommandContext(ctx, programPath, args...)
 	c.Dir = home
-	c.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "PAGER=cat", "TERM=xterm", "GORACE=atexit_sleep_ms=0"}, env...)
+	c.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "PAGER=cat", "TERM=xterm"}, env...)
 	master, slave := terminalPair(t, columns, lines)
 	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
 	if out != nil {
