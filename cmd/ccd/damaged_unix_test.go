@@ -366,16 +366,3 @@ func damagedHome(t *testing.T) (home, archive string, texts map[string]string) {
 	t.Fatal("verify sees no damage: the test sees nothing")
 	return home, archive, texts
 }
-
-func exactSessions(t *testing.T, home string, texts map[string]string) (n int) {
-	t.Helper()
-	for id, want := range texts {
-		out, _, code := outputs(t, home, "restore", "--session", id)
-		if code == words.ExitDone && string(out) == want {
-			n++
-		} else if code == words.ExitDone {
-			t.Errorf("restore --session %s: %d other bytes", id, len(out))
-		}
-	}
-	return n
-}

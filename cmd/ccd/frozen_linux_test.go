@@ -105,16 +105,10 @@ func (c *child) frozen(t *testing.T, mode string, meanwhile func()) bool {
 	return false
 }
 
-type outcome struct {
-	code     int
-	out, err string
-	took     time.Duration
-}
-
 // all runs commands concurrently.
-func all(t *testing.T, home string, commands ...string) map[string]outcome {
+func all(t *testing.T, home string, commands ...string) map[string]ended {
 	t.Helper()
-	outcomes := map[string]outcome{}
+	outcomes := map[string]ended{}
 	var group sync.WaitGroup
 	var mu sync.Mutex
 	for _, command := range commands {
@@ -123,17 +117,15 @@ func all(t *testing.T, home string, commands ...string) map[string]outcome {
 		group.Go(func() {
 			out, _ := io.ReadAll(c.stdout)
 			_ = c.Wait()
+			if took := time.Since(begun); took > soon {
+				t.Errorf("%s took %v", command, took)
+			}
 			mu.Lock()
 			defer mu.Unlock()
-			outcomes[command] = outcome{c.ProcessState.ExitCode(), string(out), c.stderr.String(), time.Since(begun)}
+			outcomes[command] = ended{c.ProcessState.ExitCode(), string(out), c.stderr.String()}
 		})
 	}
 	group.Wait()
-	for command, o := range outcomes {
-		if o.took > soon {
-			t.Errorf("%s took %v", command, o.took)
-		}
-	}
 	return outcomes
 }
 

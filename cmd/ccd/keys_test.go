@@ -16,17 +16,21 @@ var shownKeys = map[string]struct {
 	value string
 	shown func(t *testing.T, config string) string // what ccd prints with a configuration
 }{
-	"compaction.file_age":            {`"1m"`, agedText},
-	"compaction.talk_age":            {`"1m"`, agedText},
-	"compaction.classes":             {"[100, 100, 100]", longEvents},
-	"compaction.dedup":               {"false", filteredList},
-	"compaction.near_dedup":          {"true", filteredList},
-	"compaction.contradictions":      {"true", filteredList},
-	"compaction.keep_importance":     {"0.1", filteredList},
-	"compaction.long_cap":            {`"log"`, longText},
+	"compaction.file_age": {`"1m"`, agedText},
+	"compaction.talk_age": {`"1m"`, agedText},
+	"compaction.classes": {"[100, 100, 100]", func(t *testing.T, config string) string {
+		return agedEvents(t, config, 40, "--max-tokens", "30000")
+	}},
+	"compaction.dedup":           {"false", filteredList},
+	"compaction.near_dedup":      {"true", filteredList},
+	"compaction.contradictions":  {"true", filteredList},
+	"compaction.keep_importance": {"0.1", filteredList},
+	"compaction.long_cap": {`"log"`, func(t *testing.T, config string) string {
+		return filtered(t, config, []map[string]any{{"role": "user", "content": "Go on."}, {"role": "assistant", "content": prose(1, 200)}, {"role": "user", "content": "Thanks."}}, "--keep-recent", "0")
+	}},
 	"compaction.microcompact_tokens": {"6000", liveMessages},
 	"compaction.large_output_tokens": {"400000", demotedOutput},
-	"companion.max_tokens":           {"8000", wholeText},
+	"companion.max_tokens":           {"8000", func(t *testing.T, config string) string { return agedEvents(t, config, 5) }},
 	"live.verbatim":                  {`"30%"`, liveMessages},
 	"live.text":                      {`"ladder"`, liveMessages},
 	"live.target":                    {`"20%"`, liveMessages},
@@ -88,23 +92,9 @@ func prose(n, sentences int) string {
 	return b.String()
 }
 
-// longText compacts one long answer.
-func longText(t *testing.T, config string) string {
-	t.Helper()
-	return filtered(t, config, []map[string]any{{"role": "user", "content": "Go on."}, {"role": "assistant", "content": prose(1, 200)}, {"role": "user", "content": "Thanks."}}, "--keep-recent", "0")
-}
-
-// wholeText compacts it in the room that the configuration gives.
-func wholeText(t *testing.T, config string) string { return agedEvents(t, config, 5) }
-
 // agedText compacts a session of some hours in little room.
 func agedText(t *testing.T, config string) string {
 	return agedEvents(t, config, 5, "--max-tokens", "8000")
-}
-
-// longEvents does so with longer answers.
-func longEvents(t *testing.T, config string) string {
-	return agedEvents(t, config, 40, "--max-tokens", "30000")
 }
 
 func agedEvents(t *testing.T, config string, sentences int, room ...string) string {
