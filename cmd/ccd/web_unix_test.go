@@ -386,7 +386,10 @@ func TestWebViews(t *testing.T) {
 	done(t, home, "compact", ledgerID, "--max-tokens", "20000", "-q") // a companion with IDs
 	s := serveWeb(t, home)
 	s.has("/", "The nightly export", "claude-code", `href="`+ledgerURL+`"`)
-	s.has("/?q=Decimal", "In conversations", "<mark>Decimal</mark>", ledgerURL+"?at=21&amp;mark=Decimal#r21", "<title>Decimal · search · ccd</title>")
+	s.has("/?q=Decimal", "In conversations", "<mark>Decimal</mark>", ledgerURL+"?at=21&amp;id=w1sm843qvd19&amp;mark=Decimal#r21", "<title>Decimal · search · ccd</title>")
+	hit := regexp.MustCompile(`href="([^"]*at=16&[^"]*)#r16"`).FindStringSubmatch(html.UnescapeString(s.has("/?q=store_night")))
+	s.has(hit[1], "archived, verified just now") // what the conversation leaves out
+	s.has(ledgerURL+"?at=16", "… 4,054 more characters")
 	s.has("/?q=nightly+export&titles=1&part=1", `id="rows"`, "The nightly export")
 	if body := s.has("/?agent=codex"); strings.Contains(body, ledgerID) {
 		t.Error("the filter of the agent lets another's session pass")

@@ -132,10 +132,10 @@ var mostChars = map[string]int{Asked: askChars, Ahead: askChars, Said: textChars
 func (w *writer) add(r *transcript.Record) {
 	line := mark.Combine([]mark.ID{r.Hash.ID()}).ID()
 	if r.Long || r.Broken || r.Unknown && len(r.Items) > 0 {
-		w.put(r, Entry{Kind: Unparsed, ID: line, Chars: int(r.Span.Len), Cut: true})
+		w.put(r, Entry{Kind: Unparsed, ID: line, Left: int(r.Span.Len)})
 	}
 	if r.Boundary != nil {
-		w.put(r, Entry{Kind: Compacted, ID: line, Text: r.Boundary.Trigger, Chars: int(r.Boundary.Before)})
+		w.put(r, Entry{Kind: Compacted, ID: line, Text: r.Boundary.Trigger})
 	}
 	for i := range r.Items {
 		it := &r.Items[i]
@@ -181,7 +181,7 @@ func (w *writer) entry(r *transcript.Record, it *transcript.Item) Entry {
 		} else if plain, _ := transcript.Readable(it.Kind, it.Raw); kind == Thought && plain == nil {
 			e.Sealed, text = text != "", ""
 		}
-		e.Text, e.Chars, e.Cut = head(text, mostChars[kind])
+		e.Text, e.Left = head(text, mostChars[kind])
 	}
 	return e
 }
@@ -189,7 +189,8 @@ func (w *writer) entry(r *transcript.Record, it *transcript.Item) Entry {
 // resulted says how a call ended that is not known.
 func (e *Entry) resulted(it *transcript.Item) {
 	out := it.Explain(it.Tool, transcript.Other)
-	e.Tool, e.Output, e.Failed = strings.Clone(it.Tool), bothEnds(out.Text), out.Failed || it.Failed
+	e.Tool, e.Failed = strings.Clone(it.Tool), out.Failed || it.Failed
+	e.shorten(out.Text)
 	switch {
 	case out.Rejected || it.Refused:
 		e.Ending = "refused"
@@ -229,7 +230,10 @@ func (w *writer) call(e *Entry, it *transcript.Item) {
 			w.change(e, done)
 		}
 	}
-	e.Text, e.Chars, e.Cut = head(what, most)
+	left := e.Left
+	e.Text, e.Left = head(what, most)
+	e.Left += left
+	e.shorten(e.Output)
 }
 
 // files returns the paths that a call names, each once: where the model knows the call, with their directory.
@@ -262,11 +266,9 @@ func (w *writer) change(e *Entry, c *session.Call) {
 		case '-':
 			e.Minus++
 		}
-		if b.Len() < diffChars {
-			b.WriteString(line)
-		}
+		b.WriteString(line)
 	}
-	e.Diff, _, _ = head(b.String(), diffChars)
+	e.Diff, e.Left = head(b.String(), diffChars)
 }
 
 // ended says how a call ended.
@@ -288,19 +290,17 @@ func (w *writer) ended(e *Entry, c *session.Call) {
 	if e.Failed = c.State == session.Failed || c.State == session.Refused; e.Failed || !c.Silent { // most commands have a hidden status
 		e.Ending = c.Ending()
 	}
-	e.Output = bothEnds(text)
+	e.Output = text
 }
 
-// head returns the first characters of a text, its length, and whether that is not all.
-func head(text string, most int) (short string, chars int, cut bool) {
-	chars = lexicon.Chars(text)
-	return strings.Clone(lexicon.Head(text, most)), chars, chars > most
+// head returns the first characters of a text, and how many more it has.
+func head(text string, most int) (short string, left int) {
+	return strings.Clone(lexicon.Head(text, most)), max(0, lexicon.Chars(text)-most)
 }
 
-// bothEnds returns the beginning and the end of an output.
-func bothEnds(text string) string {
-	if lexicon.Chars(text) <= headChars+tailChars {
-		return strings.Clone(text)
+// shorten shows an output, of a long one the beginning and the end.
+func (e *Entry) shorten(text string) {
+	if e.Output, e.Hidden = head(text, headChars+tailChars); e.Hidden > 0 {
+		e.Output, e.Tail = lexicon.Head(e.Output, headChars), strings.Clone(lexicon.Tail(text, tailChars))
 	}
-	return lexicon.Head(text, headChars) + "\n…\n" + lexicon.Tail(text, tailChars)
 }

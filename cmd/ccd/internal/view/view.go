@@ -73,8 +73,7 @@ type Entry struct {
 	Kind   string
 	ID     mark.ID // of the original; of a call, of its input
 	Text   string  // redacted; of a call, what it does in one line (the command, the path, the pattern)
-	Chars  int     // of the whole text
-	Cut    bool    // Text is not all of it
+	Left   int     // so many characters more has the text, or the diff
 	Tool   string
 	Ask    bool // the call asks the person, with Text
 	Files  []string
@@ -89,7 +88,9 @@ type Entry struct {
 	Waiting bool                  // a call without a result yet
 	Result  mark.ID               // ID of the call's result
 	Answer  int                   // number of the record with it, 0 if none
-	Output  string                // the beginning and the end of the result, redacted
+	Output  string                // the beginning of the result, redacted
+	Hidden  int                   // so many characters stand between it and Tail
+	Tail    string                // the end of a long result
 	Tokens  int64                 // about so many did the result add to the context
 	Took    time.Duration         // from the call to the result, 0 if it is not recorded
 	Back    bool

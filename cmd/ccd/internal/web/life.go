@@ -5,11 +5,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/mark"
@@ -115,7 +118,20 @@ func lifePage(ctx context.Context, r *request) (answer, error) {
 	if err == nil && at != 0 && len(d.Entries) == 0 { // there is none from there on
 		d, err = r.life(ctx, 0, at)
 	}
-	return answer{"life", d}, err
+	return answer{"life", d}, cmp.Or(err, r.unshown(d.Entries))
+}
+
+// unshown leads to the original that a search found, if the entry with it does not show what was searched.
+func (r *request) unshown(all []entry) error {
+	id, line := r.URL.Query().Get("id"), r.URL.Query().Get("mark")
+	var q search.Query
+	q.Parse(line)
+	for _, e := range all {
+		if id != "" && (string(e.ID) == id || string(e.Result) == id) && !q.In(strings.Join([]string{e.Text, e.Diff, e.Output, e.Tail}, "\n")) {
+			return movedError(fmt.Sprintf("%s/r/%d?%s", e.Home, e.Record, url.Values{"id": {id}, "mark": {line}}.Encode()))
+		}
+	}
+	return nil
 }
 
 // partPage is the end of a session behind a record, of which an open page takes what is new when the session has grown.

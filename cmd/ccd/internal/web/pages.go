@@ -106,7 +106,14 @@ func sessionOf(l *reader.Library, r *http.Request) (*reader.Entry, error) {
 	}
 	e, err := l.Find(key.ID, key.Agent)
 	if err == nil {
-		return nil, movedError{e.Key}
+		to := address("s", e.Agent, e.ID)
+		if parts := strings.SplitN(r.URL.EscapedPath(), "/", 5); len(parts) == 5 {
+			to += "/" + parts[4]
+		}
+		if r.URL.RawQuery != "" {
+			to += "?" + r.URL.RawQuery
+		}
+		return nil, movedError(to)
 	}
 	if !errors.Is(err, archive.ErrNotFound) || len(l.Damage) > 0 {
 		return nil, err
@@ -135,11 +142,11 @@ func noneIf(err error, format string, args ...any) error {
 	return err
 }
 
-// movedError is the error for a session that an address names by less than its ID.
-type movedError struct{ key transcript.Key }
+// movedError is the address of the page that shows what another address names.
+type movedError string
 
-// Error names the session.
-func (m movedError) Error() string { return "the session is " + m.key.ID }
+// Error names the address.
+func (m movedError) Error() string { return "the page is " + string(m) }
 
 // number returns a number of the query, or other if there is none.
 func (r *request) number(name string, other int) int {
@@ -170,14 +177,7 @@ func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
 	var next interface{ Hint() string }
 	switch {
 	case errors.As(err, &moved):
-		to := address("s", moved.key.Agent, moved.key.ID)
-		if parts := strings.SplitN(r.URL.EscapedPath(), "/", 5); len(parts) == 5 {
-			to += "/" + parts[4]
-		}
-		if r.URL.RawQuery != "" {
-			to += "?" + r.URL.RawQuery
-		}
-		w.Header().Set("Location", to)
+		w.Header().Set("Location", string(moved))
 		w.WriteHeader(http.StatusFound)
 		return
 	case errors.As(err, &several):

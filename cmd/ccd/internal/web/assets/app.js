@@ -102,10 +102,11 @@ document.addEventListener('click', e => {
   location.href = $('#life').dataset.base + '?at=' + record + '#r' + record;
 });
 
-// The words of the search that led here are marked in the record.
-const words = (new URLSearchParams(location.search).get('mark') || '').match(/[\p{L}\p{N}_]+/gu);
-if (words && target() && CSS.highlights) {
-  const found = new Highlight(), texts = document.createTreeWalker(target().closest('.entry') || target(), NodeFilter.SHOW_TEXT), word = new RegExp(words.join('|'), 'giu');
+// The words of the search that led here are marked in the record, and the first of them is in view. What it left out is not marked.
+const line = (new URLSearchParams(location.search).get('mark') || '').replace(/(^|\s)(-\S+|NOT\s+\S+|AND|OR)(?=\s|$)/g, ' ');
+const words = line.match(/[\p{L}\p{N}_]+/gu), shown = target() ? target().closest('.entry') : $('#text') || $('#line');
+if (words && shown && CSS.highlights) {
+  const found = new Highlight(), texts = document.createTreeWalker(shown, NodeFilter.SHOW_TEXT), word = new RegExp(words.join('|'), 'giu');
   while (texts.nextNode()) for (const m of texts.currentNode.data.matchAll(word)) {
     const range = new Range();
     range.setStart(texts.currentNode, m.index);
@@ -113,6 +114,11 @@ if (words && target() && CSS.highlights) {
     found.add(range);
   }
   CSS.highlights.set('found', found);
+  addEventListener('load', () => { // the browser has gone to the record
+    const [first] = found, box = first && first.startContainer.parentElement.closest('pre'), top = () => first.getBoundingClientRect().top;
+    if (box) box.scrollTop += top() - box.getBoundingClientRect().top - box.clientHeight / 3;
+    if (first && (top() < 0 || top() > innerHeight - 40)) scrollBy(0, top() - innerHeight / 3);
+  });
 }
 
 // Keys.
