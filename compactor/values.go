@@ -238,11 +238,13 @@ func NewReader(text string) *Reader {
 	return k
 }
 
-// leastQuote is how many bytes quote a text; mostMissing is the part of its words that what says the same may lack, and of the sentences
-// of a message.
+// leastQuote is how many bytes quote a text, and leastInRow how many words a part of it; mostMissing is the part of its words that what
+// says the same may lack, and mostLeftOut the part of a message.
 const (
 	leastQuote  = 5
+	leastInRow  = 4
 	mostMissing = .2
+	mostLeftOut = .4
 )
 
 // Says reports whether the text says what another one does: word for word, or a few sentences in a row have all its values and most
@@ -268,25 +270,37 @@ func (k *Reader) Says(other string) bool {
 	})
 }
 
-// SaysMessage reports whether the text says what a person's message does: all of it, or most of its sentences without what was
-// pasted into it.
+// SaysMessage reports whether the text says most of a person's message, without what was pasted into it: a sentence of it, or words of
+// it in a row as they were typed. Of a message of nothing else, the whole is compared.
 func (k *Reader) SaysMessage(message string) bool {
-	if k.Says(message) {
-		return true
-	}
-	message = lexicon.Unwrapped(message)
-	pasted := codeLines(strings.Split(message, "\n"))
-	all, said := 0, 0
-	for _, s := range prose(message, longQuoted) {
+	lines := lexicon.Unwrapped(message)
+	pasted := codeLines(strings.Split(lines, "\n"))
+	all, said := 0., 0.
+	for _, s := range prose(lines, longQuoted) {
 		if pasted[s.from] || !inWords(s.text) {
 			continue
 		}
-		n := lexicon.Chars(s.text)
+		n := float64(lexicon.Chars(s.text))
 		if all += n; k.Says(s.text) {
 			said += n
+		} else {
+			said += n * k.quoted(s.text)
 		}
 	}
-	return said > 0 && float64(all-said) <= mostMissing*float64(all)
+	return all > 0 && all-said <= mostLeftOut*all || all == 0 && k.Says(message)
+}
+
+// quoted returns the part of another text's words that stand in this one with enough of the words beside them.
+func (k *Reader) quoted(other string) float64 {
+	words := strings.Fields(lexicon.Plain(other))
+	quoted, end := 0, 0 // words of which it is known that they are quoted, and where they end
+	for i := range len(words) - leastInRow + 1 {
+		if run := i + leastInRow; lexicon.ContainsWhole(k.plain, strings.Join(words[i:run], " ")) {
+			quoted += run - max(i, end)
+			end = run
+		}
+	}
+	return float64(quoted) / float64(max(1, len(words)))
 }
 
 // inWords reports whether most of a line are words, as in what a person types: a line of a log has times, names and values.

@@ -69,7 +69,7 @@ func TestEachClass(t *testing.T) {
 	}
 }
 
-// TestQuoted: a summary quotes a message also if the message is short, or if what was pasted into it is left out.
+// TestQuoted: a summary quotes a message also if the message is short, or if little of it is left out, or what was pasted into it.
 func TestQuoted(t *testing.T) {
 	const paste = "2026-01-15 09:00:08 |DEBUG| wheel=3 speed=40 state=idle\n2026-01-15 09:00:09 |DEBUG| wheel=3 speed=0 state=stuck\n"
 	for message, kept := range map[string]bool{
@@ -77,11 +77,13 @@ func TestQuoted(t *testing.T) {
 		"The wheel stops again after each full turn:\n" + paste + "and this is a second one:\n" + paste: true,
 		"The wheel stops again after each full turn. Grease it with tallow, not with butter.":           false,
 		"up": false,
+		"Weigh every sack of barley before noon, then close the mill (also tell me which stone it was)":             true,
+		"look at https://mill.example/wheels/12/the-wheel-stops-after-each-turn first, I wrote it down a while ago": true,
 	} {
 		l := &log{agent: "claude-code"}
 		l.human(message)
 		l.say("Yes.")
-		l.compact("The user wrote:\n- \"fix it up\"\n- \"The wheel stops again after each full turn: [log] and this is a second one: [log]\"")
+		l.compact("The user wrote:\n- \"fix it up\"\n- \"The wheel stops again after each full turn: [log] and this is a second one: [log]\"\n- \"weigh every sack of barley before noon, then close the mill\"\n- \"look at https://mill.example/wheels/12/... first, I wrote it down a while ago\"")
 		if r := l.report(t, Choice{}); r.Kept != map[bool]int{true: 1}[kept] {
 			t.Errorf("%q: %d kept of %d", message, r.Kept, r.Facts)
 		}
