@@ -49,6 +49,7 @@ type glance struct {
 	Asks    bool   // it is that question
 	Doing   string // its last call
 	Tool    string
+	Open    string // that it has no result, see pending
 	File    string // with its last change that still stands
 	Plus    int
 	Minus   int
@@ -164,7 +165,10 @@ func (g *glance) add(e view.Entry, dir string) {
 	case e.Kind == view.Said && !e.Side:
 		g.Said = lastWords(e.Text)
 	case e.Kind == view.Called:
-		g.Tool, g.Doing = e.Tool, below(dir, e.Text)
+		g.Tool, g.Doing, g.Open = e.Tool, below(dir, e.Text), ""
+		if e.Waiting {
+			g.Open = pending
+		}
 	}
 	if len(e.Plan) > 1 {
 		g.Planned, g.Done = len(e.Plan), 0

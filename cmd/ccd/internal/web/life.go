@@ -87,6 +87,10 @@ func (d lifeData) Bare() (all []int) {
 	return all
 }
 
+// pending is what ccd knows of a call without a result in a session that is quiet: a long build and a question of the client, which is in
+// no transcript, look the same.
+const pending = "it runs, or waits for your permission"
+
 // step is a call whose result is large.
 type step struct {
 	session.Step
@@ -261,6 +265,8 @@ func (d *lifeData) fill(one *view.Index, entries []view.Entry) {
 				x.Ending = "waiting for you"
 			case d.Session.State == status.Working:
 				x.Ending = "running"
+			case d.Session.State == status.Quiet:
+				x.Ending = pending
 			default:
 				x.Ending = "no result"
 			}
