@@ -34,7 +34,7 @@ type weekly struct {
 
 	losses      []loss
 	counted     map[transcript.Key]counted
-	taken, seen time.Time // when, and how old the archive was
+	Taken, seen time.Time // when, and how old the archive was
 }
 
 // counted is what the compactions of a session dropped, when it had so many.
@@ -61,14 +61,14 @@ func (s *shelf) weekly(l *reader.Library, now time.Time) *weekly {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	changed, before := s.library.ChangedAt(), s.week
-	old := before == nil || before.seen != changed && now.Sub(before.taken) > weeklyRest || before.taken.YearDay() != now.YearDay()
+	old := before == nil || before.seen != changed && now.Sub(before.Taken) > weeklyRest || before.Taken.YearDay() != now.YearDay()
 	if old && !s.weighing && s.start != nil {
 		s.weighing = true
 		own := *l // what is damaged is noted in it
 		s.start(func(ctx context.Context) {
 			w, err := weeklyOf(ctx, &own, now)
 			if err == nil {
-				w.taken, w.seen = now, changed
+				w.Taken, w.seen = now, changed
 				s.count(ctx, &own, w, before)
 				debug.FreeOSMemory() // the page may now be idle for hours
 			}
@@ -88,7 +88,7 @@ func (s *shelf) count(ctx context.Context, l *reader.Library, w, before *weekly)
 	w.counted = map[transcript.Key]counted{}
 	for _, e := range l.Listed("") {
 		row := status.Of(e)
-		if row.Compactions == 0 || row.Bytes > lossBytes || row.Apart() != "" || w.taken.Sub(row.LastAt()) > week || len(w.counted) == mostLosses {
+		if row.Compactions == 0 || row.Bytes > lossBytes || row.Apart() != "" || w.Taken.Sub(row.LastAt()) > week || len(w.counted) == mostLosses {
 			continue
 		}
 		c := counted{compactions: row.Compactions}
@@ -96,13 +96,13 @@ func (s *shelf) count(ctx context.Context, l *reader.Library, w, before *weekly)
 			c = before.counted[e.Key]
 		} else {
 			_ = s.use(ctx, l, e, func(one *view.Index) (err error) {
-				c.losses, err = lossesOf(ctx, one, w.taken)
+				c.losses, err = lossesOf(ctx, one, w.Taken)
 				return err
 			})
 		}
 		w.counted[e.Key] = c
 		for _, one := range c.losses {
-			one.Row = newRow(row, w.taken)
+			one.Row = newRow(row, w.Taken)
 			w.losses = append(w.losses, one)
 		}
 	}
