@@ -212,7 +212,7 @@ if (life) {
   };
   const take = text => {
     const atEnd = 'newest' in now, end = innerHeight + scrollY > document.documentElement.scrollHeight - 200;
-    const part = place(text, 'strip', 'about', 'chart', ...(atEnd ? ['requests', 'said'] : []));
+    const part = place(text, 'strip', 'about', 'chart', 'steps', ...(atEnd ? ['requests', 'said'] : []));
     if (!part) return;
     seen = part.dataset.seen;
     const fresh = +part.dataset.records - +now.records;
