@@ -244,12 +244,13 @@ if (life) {
 
 // Copy buttons. Where the browser does not copy, what it should have copied is shown and selected.
 for (const b of all('[data-copy]')) {
-  const from = document.getElementById(b.dataset.copy);
+  const from = document.getElementById(b.dataset.copy), label = b.textContent;
   b.hidden = !from;
   b.addEventListener('click', async () => {
     try {
       await navigator.clipboard.writeText(from.textContent);
       b.textContent = 'Copied';
+      setTimeout(() => { b.textContent = label; }, 2000);
     } catch (e) {
       from.hidden = false;
       getSelection().selectAllChildren(from);
