@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/hook"
@@ -30,6 +31,8 @@ type Index struct {
 	Compactions []Compaction
 	First       int // number of the first record that a page can show
 	Records     int // number of the last one
+	Begun       time.Time
+	Ended       time.Time
 
 	library   *reader.Library
 	entry     *reader.Entry
@@ -123,6 +126,7 @@ func (l *Index) read(ctx context.Context) error {
 		l.model.Add(r)
 	}
 	l.Records = l.model.Records()
+	l.Begun, l.Ended = l.model.Time(int32(l.First-1)), l.model.Time(int32(l.Records-1))
 	l.measure()
 	l.forgotten = map[dropped.Choice]*dropped.Report{}
 	src := session.NewSource(l.model, l.reading.Text(ctx))

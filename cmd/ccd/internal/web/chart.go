@@ -17,11 +17,10 @@ type chart struct {
 	Line    string
 	Window  float64 // height of the window's line; 0: there is none
 	Tokens  int64
-	Top     int64 // tokens of its upper edge
-	From    int   // record at its left edge
-	To      int   // and at its right one
+	Top     int64       // tokens of its upper edge
+	From    view.Moment // at its left edge
+	To      view.Moment // and at its right one
 	Highest view.Moment
-	First   view.Moment
 	Last    view.Moment
 	Marks   []chartMark
 	Wide    int
@@ -41,7 +40,7 @@ const (
 
 // newChart draws the context of a session, of which a Life keeps the highest sizes.
 func newChart(one *view.Index, window int64) (c chart) {
-	c.Tokens, c.Wide, c.High, c.From, c.To = window, chartWide, chartHigh, one.First, one.Records
+	c.Tokens, c.Wide, c.High = window, chartWide, chartHigh
 	if len(one.Context) == 0 || one.Records == 0 {
 		return c
 	}
@@ -54,7 +53,8 @@ func newChart(one *view.Index, window int64) (c chart) {
 			c.Highest = view.Moment{Record: k.Record, Tokens: k.Before}
 		}
 	}
-	c.First, c.Last = one.Context[0], one.Context[len(one.Context)-1]
+	c.From, c.To = view.Moment{Record: one.First, Time: cmp.Or(one.Begun, one.Context[0].Time)}, view.Moment{Record: one.Records, Time: one.Ended}
+	c.Last = one.Context[len(one.Context)-1]
 	top := 1.04 * float64(max(c.Highest.Tokens, window, 1))
 	c.Top = int64(top)
 	y := func(tokens int64) float64 { return chartHigh * (1 - float64(tokens)/top) }
@@ -71,7 +71,7 @@ func newChart(one *view.Index, window int64) (c chart) {
 		point(m.Record, m.Tokens)
 	}
 	c.Line = "M" + strings.Join(line, "L")
-	c.Area = fmt.Sprintf("%sL%.1f %dL%.1f %dZ", c.Line, at(c.Last.Record), chartHigh, at(c.First.Record), chartHigh)
+	c.Area = fmt.Sprintf("%sL%.1f %dL%.1f %dZ", c.Line, at(c.Last.Record), chartHigh, at(one.Context[0].Record), chartHigh)
 	if window > 0 {
 		c.Window = y(window)
 	}
