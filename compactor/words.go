@@ -114,9 +114,6 @@ func (d *draft) output(c *session.Call) string {
 	if c.HasExit { // the head says it
 		text = strings.TrimPrefix(text, fmt.Sprintf("Exit code %d\n", c.Exit))
 	}
-	for _, tag := range []string{"<bash-stdout>", "</bash-stdout>", "<bash-stderr>", "</bash-stderr>"} {
-		text = strings.ReplaceAll(text, tag, "")
-	}
 	return shownText(text)
 }
 

@@ -133,9 +133,13 @@ func (t *Source) Explain(c *Call) transcript.Outcome {
 // Outcome is Explain without what the client adds to a result.
 func (t *Source) Outcome(c *Call) transcript.Outcome {
 	out := t.Explain(c)
-	out.Text = WithoutReminders(out.Text)
+	if out.Text = WithoutReminders(out.Text); c.Tool == "" { // a person ran it
+		out.Text = printed.Replace(out.Text)
+	}
 	return out
 }
+
+var printed = strings.NewReplacer("<bash-stdout>", "", "</bash-stdout>", "", "<bash-stderr>", "", "</bash-stderr>", "")
 
 // WithoutReminders returns a result's text without what the client adds to it: that is not the tool's.
 func WithoutReminders(text string) string {

@@ -59,13 +59,16 @@ func (l *Index) Page(ctx context.Context, record, n int) (all []Entry, p Place, 
 func (l *Index) Entries(ctx context.Context, first, last int) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		w := writer{
-			model: l.model, back: l.model.Status().Back, said: map[int64]bool{}, results: map[int64]bool{},
+			model: l.model, back: l.model.Status().Back, said: map[int64]bool{}, results: map[int64]bool{}, shells: map[int64]*session.Call{},
 			src: session.NewSource(l.model, l.reading.Text(ctx)), cwd: l.cwd,
 		}
 		for i := range l.model.Events {
 			switch e := &l.model.Events[i]; e.Kind {
 			case session.Queued, session.Reason, session.Answer:
 				w.said[e.Span.Off] = true
+			case session.Shell:
+				w.shells[e.Span.Off] = e.Call
+				w.results[e.Call.Result.Span.Off] = !e.Call.Result.Zero() && e.Call.Result != e.Ref
 			}
 		}
 		for _, c := range l.model.Calls {
@@ -113,10 +116,11 @@ func (l *Index) between(ctx context.Context, first, last int) iter.Seq2[*transcr
 type writer struct {
 	model   *session.Session
 	src     *session.Source
-	cwd     string         // of the newest record, if only the end of the file is read
-	said    map[int64]bool // offsets of what a person said while the agent worked, or about a call, which may be before the page
-	back    session.Ranges // what the person took back
-	results map[int64]bool // offsets of results and answers that the entries of their calls show
+	cwd     string                  // of the newest record, if only the end of the file is read
+	said    map[int64]bool          // offsets of what a person said while the agent worked, or about a call, which may be before the page
+	back    session.Ranges          // what the person took back
+	results map[int64]bool          // offsets of results and answers that the entries of their calls show
+	shells  map[int64]*session.Call // by their offsets, what a person ran in the client
 	entries []Entry
 }
 
@@ -181,7 +185,12 @@ func (w *writer) entry(r *transcript.Record, it *transcript.Item) Entry {
 		} else if plain, _ := transcript.Readable(it.Kind, it.Raw); kind == Thought && plain == nil {
 			e.Sealed, text = text != "", ""
 		}
-		e.Text, e.Left = head(text, mostChars[kind])
+		switch e.Text, e.Left = head(text, mostChars[kind]); {
+		case w.shells[it.Span.Off] != nil:
+			w.shell(&e, w.shells[it.Span.Off], it.Client(), text)
+		case kind == Added && transcript.Interrupts(text):
+			e.Kind, e.Tool, e.Text, e.Left = Called, "You interrupted", "", 0
+		}
 	}
 	return e
 }
@@ -234,6 +243,17 @@ func (w *writer) call(e *Entry, it *transcript.Item) {
 	e.Text, e.Left = head(what, most)
 	e.Left += left
 	e.shorten(e.Output)
+}
+
+// shell makes an entry of what a person ran in the client. Some clients write what it printed beside it.
+func (w *writer) shell(e *Entry, c *session.Call, client *transcript.Client, text string) {
+	e.Kind, e.Tool, e.Waiting = Called, "You ran", true
+	e.Text, e.Left = head(c.Command, callChars)
+	w.ended(e, c)
+	if _, output, ok := client.RanBy(text); ok && output != "" {
+		e.Output = output
+	}
+	e.shorten(strings.TrimSpace(e.Output))
 }
 
 // files returns the paths that a call names, each once: where the model knows the call, with their directory.
@@ -298,8 +318,12 @@ func head(text string, most int) (short string, left int) {
 	return strings.Clone(lexicon.Head(text, most)), max(0, lexicon.Chars(text)-most)
 }
 
+// returns are ends of lines where a program writes over what it has written.
+var returns = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
 // shorten shows an output, of a long one the beginning and the end.
 func (e *Entry) shorten(text string) {
+	text = returns.Replace(text)
 	if e.Output, e.Hidden = head(text, headChars+tailChars); e.Hidden > 0 {
 		e.Output, e.Tail = lexicon.Head(e.Output, headChars), strings.Clone(lexicon.Tail(text, tailChars))
 	}

@@ -201,8 +201,8 @@ func (l *Index) Files() (all []FileLine) {
 
 // Shown returns the record in which a page shows another one: of a result that of its call.
 func (l *Index) Shown(record int) int {
-	for _, c := range slices.Backward(l.model.Calls) {
-		if c.Index >= 0 && (!c.Result.Zero() && c.Result.N() == record || !c.Words.Zero() && c.Words.N() == record) {
+	for _, e := range slices.Backward(l.model.Events) {
+		if c := e.Call; c != nil && (!c.Result.Zero() && c.Result.N() == record || !c.Words.Zero() && c.Words.N() == record) {
 			return c.At.N()
 		}
 	}
