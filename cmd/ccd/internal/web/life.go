@@ -108,7 +108,6 @@ type entry struct {
 	Anchor   bool   // the first entry of its record
 	Home     string // address of the session
 	Dir      string // of the session, which paths below it leave out
-	Day      string // set where a new day begins
 }
 
 // File reports whether the call names only a file, of which a page may show versions.
@@ -237,7 +236,7 @@ func (d *lifeData) fill(one *view.Index, entries []view.Entry) {
 	}
 	d.turns(one)
 	d.Entries, d.After = make([]entry, 0, len(entries)), d.Place.Last
-	last, day, own := 0, "", map[int]bool{}
+	last, own := 0, map[int]bool{}
 	for _, e := range entries {
 		own[e.Record] = true
 	}
@@ -247,10 +246,6 @@ func (d *lifeData) fill(one *view.Index, entries []view.Entry) {
 		}
 		x := entry{Entry: e, Anchor: e.Record != last, Home: address("s", d.Session.Agent, d.Session.ID), Dir: d.Session.Project}
 		last = e.Record
-		if !e.Time.IsZero() && e.Time.Local().Format(time.DateOnly) != day {
-			day = e.Time.Local().Format(time.DateOnly)
-			x.Day = e.Time.Local().Format("Monday, 2 January 2006")
-		}
 		switch {
 		case e.Kind == view.Asked && !e.Side:
 			x.neighbours(one)

@@ -46,6 +46,7 @@ func newLook(static bool) *look {
 		"ago":    func(t time.Time) string { return words.Ago(t, time.Now()) },
 		"kind":   func(what string) string { return cmp.Or(kinds[what], what) },
 		"clock":  func(t time.Time) string { return words.Format(t.Local(), "15:04") },
+		"day":    func(t time.Time) string { return words.Format(t.Local(), "Monday, 2 January 2006") },
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"tokens": words.Tokens, "comma": func(n any) string { return humanize.Comma(reflect.ValueOf(n).Int()) }, "bytes": size, "count": words.Count,
 		"class": func(c dropped.Class) string { return cmp.Or(classNames[c], string(c)) }, "add": func(a, b int) int { return a + b },
