@@ -41,14 +41,14 @@ if (find) {
 }
 
 // The first page looks again, while somebody looks at it and not at what the search shows.
-// Its title says in how many sessions an agent waits, also in a tab behind others.
+// The title says in how many sessions an agent waits, or that this one does, also in a tab behind others.
 // The browser tells it too, to a person who has asked for that.
 const title = document.title, bell = $('#bell'), tells = 'Notification' in window;
 let waits = 0;
 function badge() {
-  const n = all('#now .card.waiting').length;
+  const waiting = all('#now .card.waiting h2, .strip h1:has(+ .state.waiting)'), n = waiting.length;
   document.title = (n ? '(' + n + ') ' : '') + title;
-  if (n > waits && document.hidden && tells && Notification.permission === 'granted') new Notification($('#now .card.waiting h2').textContent, { body: 'waits for you', tag: 'ccd' });
+  if (n > waits && document.hidden && tells && Notification.permission === 'granted') new Notification(waiting[0].textContent, { body: 'waits for you', tag: 'ccd' });
   waits = n;
 }
 function offer() { // until the person has answered; the browser may have refused for them
@@ -199,12 +199,13 @@ if (life) {
   addEventListener('scroll', () => requestAnimationFrame(follow), { passive: true });
 }
 
-// Live growth. Only a page that is seen asks, and the server answers with nothing while nothing is new.
+// Live growth. A page that is not seen asks seldom, and the server answers with nothing while nothing is new.
 if (life) {
   const note = $('#grown'), now = $('#entries').dataset;
-  let busy, seen = now.seen;
+  let busy, turn = 0, seen = now.seen;
+  badge();
   const grow = async () => {
-    if (busy || document.hidden) return;
+    if (busy || document.hidden && ++turn % 10) return;
     busy = true;
     const got = await get(life.dataset.base + '/part?' + new URLSearchParams({ first: now.first, after: now.after, seen }));
     if (got) take(got);
@@ -214,6 +215,7 @@ if (life) {
     const atEnd = 'newest' in now, end = innerHeight + scrollY > document.documentElement.scrollHeight - 200;
     const part = place(text, 'strip', 'about', 'chart', 'steps', ...(atEnd ? ['requests', 'said'] : []));
     if (!part) return;
+    badge();
     seen = part.dataset.seen;
     const fresh = +part.dataset.records - +now.records;
     if (atEnd) {
