@@ -82,12 +82,12 @@ function place(text, ...ids) {
   return page.getElementById('entries');
 }
 
-// What a link leads to is open. A record without an entry leads to the next one that has one.
+// What a link leads to is open. A record without an entry leads to the next one that has one, or to the last.
 const target = () => document.getElementById(location.hash.slice(1));
 function reveal() {
   const id = location.hash.slice(1), to = target(), box = to && to.closest('.entry') && $('details', to.closest('.entry'));
   if (box) box.open = true;
-  const next = !to && /^r-?\d+$/.test(id) && all('.entry[id]').find(e => +e.dataset.record >= +id.slice(1));
+  const list = all('.entry[id]'), next = !to && /^r-?\d+$/.test(id) && (list.find(e => +e.dataset.record >= +id.slice(1)) || list.pop());
   if (next) location.replace('#' + next.id);
 }
 addEventListener('hashchange', reveal);
