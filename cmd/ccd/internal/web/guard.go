@@ -82,6 +82,7 @@ type refusal struct {
 	Why    string
 	Help   string // what to do
 	Code   string // a command line for that
+	Page   string // that a person may open from here
 
 	List     bool  // the list of the sessions is open to the browser
 	Sessions []row // that may be meant
@@ -130,8 +131,8 @@ func (s *Server) refuse(r *http.Request) *refusal {
 		return &refusal{Status: http.StatusMethodNotAllowed, Why: "This page only answers GET and HEAD."}
 	case origin != "" && !s.ownOrigin(origin), site != "" && site != "same-origin" && site != "none" && !opens(r):
 		return &refusal{
-			Status: http.StatusForbidden, Why: "Another site sent this request.",
-			Help: "Copy the address into the address bar. To get a new address of this page, run:", Code: "ccd web " + words.Shell(pageOf(r.URL)),
+			Status: http.StatusForbidden, Why: "Another site sent this request.", Page: pageOf(r.URL),
+			Help: "To get a new address of this page, run:", Code: "ccd web " + words.Shell(pageOf(r.URL)),
 		}
 	}
 	return nil
