@@ -320,6 +320,7 @@ func TestWebListensOnLoopbackOnly(t *testing.T) {
 		t.Errorf("it listens on %s", s.base)
 	}
 	port := s.port()
+	serveWeb(t, home, "--addr", "localhost:0") // on another port, which is not the next one's
 	s.end()
 	if again := serveWeb(t, home, "--addr", "localhost:0"); again.port() != port {
 		t.Errorf("port %s, want that of last time, %s", again.port(), port)

@@ -31,14 +31,16 @@ func listen(host, addr, stateDir string) (net.Listener, error) {
 	if data, err := ownfile.Read(file, maxHeader); err == nil {
 		_ = json.Unmarshal(data, &last) // a broken file is replaced
 	}
-	if _, before, err := net.SplitHostPort(last.Address); port == "0" && err == nil {
+	_, before, err := net.SplitHostPort(last.Address)
+	again := port == "0" && err == nil
+	if again {
 		if l, err := net.Listen("tcp", net.JoinHostPort(host, before)); err == nil {
 			return l, nil
 		}
 	}
 	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, err
+	if err != nil || again { // another ccd web has the port, which stays the one of last time
+		return l, err
 	}
 	last.Address = l.Addr().String()
 	if data, err := json.Marshal(last); err == nil && os.MkdirAll(stateDir, 0o700) == nil {
