@@ -391,6 +391,8 @@ func TestWebViews(t *testing.T) {
 	hit := regexp.MustCompile(`href="([^"]*at=16&[^"]*)#r16"`).FindStringSubmatch(html.UnescapeString(s.has("/?q=store_night")))
 	s.has(hit[1], "archived, verified just now") // what the conversation leaves out
 	s.has(ledgerURL+"?at=16", "… 4,054 more characters")
+	s.has("/?q=-Decimal", "Type a word to look for")
+	s.has("/?q=%22+*", "Type a word to look for")
 	s.has("/?q=nightly+export&titles=1&part=1", `id="rows"`, "The nightly export")
 	if body := s.has("/?agent=codex"); strings.Contains(body, ledgerID) {
 		t.Error("the filter of the agent lets another's session pass")

@@ -41,6 +41,7 @@ type listData struct {
 	Agents   []string
 	Projects []string
 	Names    map[string]string // of the directories of all sessions
+	Only     string            // how the only session is called, of which the filter is
 	Damage   []string
 	Next     string
 	Before   string
@@ -159,6 +160,9 @@ func (d *listData) choices(all []status.Session) {
 	dirs := make([]string, len(all))
 	for i, s := range all {
 		dirs[i] = s.Project
+		if mark.Unname(s.Session) == d.Filter.Within {
+			d.Only = s.Called()
+		}
 		if s.SubAgent() {
 			continue
 		}
@@ -254,6 +258,11 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 	out := &found{}
 	var q search.Query
 	q.Parse(line)
+	q.Words = slices.DeleteFunc(q.Words, func(w string) bool { return strings.Trim(w, `"*`) == "" })
+	if len(q.Words)+len(q.Any) == 0 {
+		out.Error = "Type a word to look for: -WORD only leaves out, and a quote or a star alone is none."
+		return out
+	}
 	if err := q.Check(); err != nil {
 		out.Error = err.Error()
 		return out
