@@ -669,7 +669,7 @@ func TestWebClaimsNoMoreThanIsInstalled(t *testing.T) {
 	has(ledgerURL+"/export", "ccd would add")
 	has(pi, "ccd can write the context of this agent's compactions: run <code>ccd setup</code>")
 	s.has(strings.TrimSuffix(pi, "/compactions"), "ccd resume 019a4d00-2222-7000-8000-000000000009 --run")
-	s.has("/s/cursor/"+ledgerID, "ccd resume "+ledgerID+" --as claude --run")
+	s.has("/s/cursor/"+ledgerID, "ccd resume "+ledgerID+" --agent cursor --as claude --run")
 	done(t, home, "agents", "install", "pi", "-q")
 	has(pi, "nothing")
 	done(t, home, "agents", "install", "claude", "-q")

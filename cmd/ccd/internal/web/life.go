@@ -15,6 +15,7 @@ import (
 	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
+	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
@@ -34,6 +35,7 @@ type head struct {
 	Session row
 	Tab     string
 	Parent  string // the ID of the session that started it
+	Shared  bool   // another agent's session has its ID
 	Kids    []row  // its sub-agents
 	Still   bool   // somebody works in it, and nothing new is archived
 	Seen    string // what the page shows of the session's state, see seen
@@ -44,11 +46,27 @@ func seen(e *reader.Entry, stateDir string) string {
 	return fmt.Sprint(e.Kept.Records, status.Of(e).State, still(stateDir))
 }
 
+// Resume continues the session: in Claude Code if ccd writes no sessions of its agent; "" for a sub-agent's.
+func (h head) Resume() string {
+	if h.Session.SubAgent() {
+		return ""
+	}
+	command := "ccd resume " + words.Argument(h.Session.Session.Session)
+	if h.Shared {
+		command += " --agent " + h.Session.Agent
+	}
+	if f, _ := (registry.Table{}).Lookup(h.Session.Agent); f.Write == nil {
+		command += " --as claude"
+	}
+	return command + " --run"
+}
+
 func (r *request) head(tab string) head {
 	now := time.Now()
 	h := head{Session: newRow(status.Of(r.entry), now), Tab: tab, Parent: r.entry.Parent}
 	h.Still, h.Seen = h.Session.Active() && still(r.library.StateDir), seen(r.entry, r.library.StateDir)
 	for _, e := range r.library.Sessions {
+		h.Shared = h.Shared || e.ID == r.entry.ID && e.Agent != r.entry.Agent
 		if e.Agent == r.entry.Agent && e.Parent == r.entry.ID && e.Class == transcript.SubAgent && len(h.Kids) < maxChoices {
 			h.Kids = append(h.Kids, newRow(status.Of(e), now))
 		}

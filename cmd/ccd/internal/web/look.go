@@ -18,7 +18,6 @@ import (
 
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/agent/registry"
 	"ccd/internal/lazy"
 	"ccd/internal/mark"
@@ -53,7 +52,7 @@ func newLook(static bool) *look {
 		"sub": func(a, b int) int { return a - b },
 		"mul": func(a, b float64) float64 { return a * b }, "down": func(share float64) float64 { return 1 - share },
 		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": func(status string) string { return cmp.Or(steps[status], "○") },
-		"shell": words.Argument, "resume": resumeCommand, "exact": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+		"shell": words.Argument, "exact": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"before": func(t time.Time) time.Time { return t.Add(-time.Millisecond) },
 		"short":  registry.Table{}.Short, "lines": strings.Lines, "way": func(how string) string { return ways[how] }, "weight": weight, "pause": pause,
 		"args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,
@@ -61,18 +60,6 @@ func newLook(static bool) *look {
 	})
 	template.Must(l.ParseFS(files, "templates/*.html"))
 	return l
-}
-
-// resumeCommand continues a session: in Claude Code if ccd writes no sessions of its agent; "" for a sub-agent's.
-func resumeCommand(s status.Session) string {
-	if s.SubAgent() {
-		return ""
-	}
-	as := ""
-	if f, _ := (registry.Table{}).Lookup(s.Agent); f.Write == nil {
-		as = " --as claude"
-	}
-	return "ccd resume " + words.Argument(s.Session) + as + " --run"
 }
 
 // weight is how many tokens a result added to the context, "" if they are few.
