@@ -83,8 +83,19 @@ func TestSearchIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		word             string
 		most, hits, left int
-	}{{"soot", 5, 4, 0}, {"soot", 1, 1, 3}, {"inky", 1, 1, 2}, {"in", 0, 2, 0}, {"in", 1, 1, 0}, {"coal", 1, 0, 0}} {
-		found, err := search.Search{Library: s.library(), Sessions: in, Query: search.Query{Words: []string{c.word}}, Most: c.most}.Best(context.Background())
+		counts           func(search.Hit) bool
+	}{
+		{"soot", 5, 4, 0, nil},
+		{"soot", 1, 1, 3, nil},
+		{"inky", 1, 1, 2, nil},
+		{"in", 0, 2, 0, nil},
+		{"in", 1, 1, 0, nil},
+		{"coal", 1, 0, 0, nil},
+		{"ash", 1, 1, 3, nil},
+		{"ash", 1, 1, 0, search.Hit.Said},
+		{"soot", 1, 1, 3, search.Hit.Said},
+	} {
+		found, err := search.Search{Library: s.library(), Sessions: in, Query: search.Query{Words: []string{c.word}}, Most: c.most, Counts: c.counts}.Best(context.Background())
 		if n := len(found.All()); err != nil || n != c.hits || found.Left != c.left {
 			t.Errorf("%s: %d hits of %d, %d sessions left, %v; want %d and %d", c.word, n, c.most, found.Left, err, c.hits, c.left)
 		}

@@ -99,3 +99,6 @@ func (r *Ranked) All() []*Hit {
 	}
 	return all
 }
+
+// Unsaid returns how many hits were kept that nobody said, wanted or not.
+func (r *Ranked) Unsaid() int { return len(slices.Concat(r.ranks[2:]...)) }

@@ -29,6 +29,7 @@ type Search struct {
 	Sessions []*reader.Entry // in the order in which they are searched: newest first
 	Query    Query
 	Most     int                     // hits that are wanted, 0 for all: once many more are found, the search ends (see enough)
+	Counts   func(Hit) bool          // whether a hit is one of these; nil: all are
 	Wanted   func(Hit) bool          // nil: all
 	Progress func(done, total int64) // sessions; may be nil
 	Left     func(sessions int)      // gets how many were not searched because of Most; may be nil
@@ -97,7 +98,12 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 				if s.Wanted != nil {
 					r.hits = slices.DeleteFunc(r.hits, func(h Hit) bool { return !s.Wanted(h) })
 				}
-				if found += len(r.hits); !r.yield(ctx, yield) {
+				for _, h := range r.hits {
+					if s.Counts == nil || s.Counts(h) {
+						found++
+					}
+				}
+				if !r.yield(ctx, yield) {
 					return
 				}
 			}

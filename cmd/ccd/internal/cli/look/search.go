@@ -71,9 +71,10 @@ func (a *app) searchCommand() *cobra.Command {
 and case, including inside longer words. Quoted words must be adjacent, A OR B
 is one of them, NOT WORD leaves out what has it. ccd searches all
 archived sessions, and prints what people and agents said first, then the rest;
-each newest first. A hit has its session and record, time, kind, ID, and the
-line of the match; equal originals are one hit. Secrets that ccd redacts are not
-searched: ccd archive forget --match - --dry-run finds one.
+of each first what has the words whole, then inside longer words; newest first.
+A hit has its session and record, time, kind, ID, and the line of the match;
+equal originals are one hit. Secrets that ccd redacts are not searched:
+ccd archive forget --match - --dry-run finds one.
 
 ` + timeWords + `
 
@@ -155,7 +156,8 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if len(args) > 1 && (isOperator(args[0]) && args[0] != "NOT" || isOperator(args[len(args)-1])) {
 		a.Say("at the beginning and the end, AND, OR and NOT are words: an operator needs the words that it is about")
 	}
-	p := &hitPrinter{app: a, library: l, out: []hitOutput{}, query: q, limit: f.limit, all: f.all, width: a.Width(), colour: a.Colours()}
+	p := &hitPrinter{app: a, library: l, out: []hitOutput{}, query: q, limit: f.limit, width: a.Width(), colour: a.Colours()}
+	p.said = p.width > 0 && !a.JSON && !f.all && f.tool+f.path == ""
 	if !f.all && f.session == "" {
 		p.copies = copiesOf(l)
 	}
@@ -214,6 +216,9 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []*reader
 	if p.limit > 0 {
 		one.Most = p.limit - p.hits
 	}
+	if p.said {
+		one.Counts = search.Hit.Said
+	}
 	found, err := one.Best(ctx)
 	wipe()
 	l.Damage = append(l.Damage, found.Damage...)
@@ -221,8 +226,8 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []*reader
 		return false, err
 	}
 	all := found.All()
-	if rest := slices.IndexFunc(all, func(h *search.Hit) bool { return !h.Said() }); rest > 0 && p.width > 0 && !p.JSON && !p.all {
-		all, p.rest = all[:rest], len(all)-rest
+	if said := slices.DeleteFunc(slices.Clone(all), func(h *search.Hit) bool { return !h.Said() }); p.said && len(said) > 0 {
+		all, p.rest = said, found.Unsaid()
 	}
 	for _, h := range all {
 		if p.JSON {
@@ -232,7 +237,7 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []*reader
 		}
 		p.hits++
 	}
-	return p.hits+p.rest < p.limit || p.limit == 0, nil
+	return p.hits < p.limit || p.limit == 0, nil
 }
 
 // reportSearch reports how the search ended.
@@ -242,11 +247,12 @@ func (a *app) reportSearch(ctx context.Context, p *hitPrinter, l *reader.Library
 	if len(p.machines) > 0 {
 		a.Say("also searched: %s; `ccd remote pull` reads what is new", strings.Join(p.machines, ", "))
 	}
-	switch {
-	case p.rest > 0:
+	if p.rest > 0 {
 		a.Say("\nmore hits, in thoughts, calls and results: ccd search --all%s", cli.Typed(args))
+	}
+	switch {
 	case p.left > 0:
-		a.Say("%s not searched: --limit %d searches more, --limit 0 all", words.Count(p.left, "more session"), f.limit*4)
+		a.Say("stopped after %s; %s not searched: --limit %d searches more, --limit 0 all", words.Count(p.hits, "hit"), words.Count(p.left, "more session"), f.limit*4)
 	case p.hits > 0 && p.hits == f.limit:
 		a.Say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", words.Count(p.hits, "hit"), f.limit*4)
 	case p.hits > 0, a.Damaged:
@@ -434,10 +440,10 @@ type hitPrinter struct {
 	colour   bool
 	last     transcript.Key         // session of the previous hit
 	place    string                 // machine of the previous hit
-	all      bool                   // print on a terminal what was not said too, if something was
+	said     bool                   // print only what was said, if anything was
 	rest     int                    // hits not printed for that
 	left     int                    // sessions that were not searched, because enough was found
-	below    bool                   // the previous hit was not said
+	below    string                 // stands above the hits that are like the previous one
 	copies   map[transcript.Key]int // records at the start of a copy by ccd, which the search finds in its original
 	hits     int
 	out      []hitOutput // of --json
@@ -472,14 +478,20 @@ func (p *hitPrinter) lines(h *search.Hit) error {
 	return p.Draw(b.String())
 }
 
-// heading is what stands above a hit: where those begin that were not said, and the session.
+// heading is what stands above a hit: where those begin that are less likely wanted, and the session.
 func (p *hitPrinter) heading(b *strings.Builder, h *search.Hit) {
-	if !h.Said() && !p.below {
-		if p.below = true; p.hits > 0 {
-			b.WriteString("\nNot said, but thought, run or read:\n")
-			p.last = transcript.Key{}
-		}
+	below := ""
+	switch {
+	case !h.Said():
+		below = "Not said, but thought, run or read:"
+	case h.Part:
+		below = "Inside longer words:"
 	}
+	if below != "" && below != p.below && p.hits > 0 {
+		b.WriteString("\n" + below + "\n")
+		p.last = transcript.Key{}
+	}
+	p.below = below
 	if h.Session.Key == p.last && p.place == p.library.Machine {
 		return
 	}
