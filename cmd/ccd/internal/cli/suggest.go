@@ -84,8 +84,8 @@ func unknownFlag(c *cobra.Command, err error) error {
 			return words.Hint(Usage(c, err), "%s --%s=false", c.CommandPath(), f.Name)
 		}
 	}
-	if typed == "version" {
-		return words.Hint(Usage(c, err), "ccd version")
+	if meant := map[string]string{"version": "ccd version", "versions": "ccd files PATH"}[typed]; meant != "" {
+		return words.Hint(Usage(c, err), "%s", meant)
 	}
 	if best, _ := config.Nearest(typed, names); best != "" && long {
 		return words.Hint(Usage(c, err), "%s --%s", c.CommandPath(), best)

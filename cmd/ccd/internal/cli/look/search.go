@@ -311,10 +311,9 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 		what = " --said=" + f.said
 	}
 	narrow := f.said != "" || f.given() || f.session != "" || (f.tool != "" || f.path != "") && len(args) > 0 || f.tool != "" && f.path != ""
-	hides := l.Agents.Redact != nil && !l.ForAgent()
 	switch {
-	case hides && slices.ContainsFunc(args, func(word string) bool { return len(l.Agents.Redact.Session().Marks([]byte(word))) > 0 }):
-		return words.Hint(err, noSecrets)
+	case l.Agents.Redact != nil && !l.ForAgent() && slices.ContainsFunc(args, func(word string) bool { return len(l.Agents.Redact.Session().Marks([]byte(word))) > 0 }):
+		return words.Hint(err, "secrets are not searched: ccd archive forget --match - --dry-run finds them")
 	case f.said != "" && len(args) > 1 && args[0] == human:
 		return words.Hint(err, "ccd search --said=%s%s", human, cli.Typed(args[1:]))
 	case narrow && f.all:
@@ -360,14 +359,8 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 	if len(each) > 1 && len(q.Any)+len(q.None) == 0 { // no record has all of the words
 		return words.Hint(err, "ccd search%s", cli.Typed(strings.Fields(strings.Join(each, " OR "))))
 	}
-	if hides {
-		return words.Hint(err, noSecrets)
-	}
 	return err
 }
-
-// noSecrets is the hint if what is looked for may be a secret. It depends on the words alone, not on what the archive has.
-const noSecrets = "secrets are not searched: ccd archive forget --match - --dry-run finds them"
 
 // looksRegexp matches words that are probably meant as regular expressions.
 var looksRegexp = lazy.Regexp(`\\[dDwWsSbB.]|[.)\]][*+]|\w\|\w|\[[^\]]+-[^\]]+\]|^\^|\$$`)
