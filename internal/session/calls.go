@@ -70,6 +70,7 @@ type pending struct {
 	call        *Call // nil in a Tracker
 	action      transcript.Action
 	tool        string
+	record      int64
 	plus, minus int64    // lines
 	next        *pending // with the same ID
 
@@ -108,7 +109,7 @@ func (t *Tracker) pair(r *transcript.Record, it *transcript.Item) {
 	t.pairs.now = nil
 	switch {
 	case it.Kind == transcript.Call:
-		p := &pending{action: it.Understand(), tool: clip(it.Tool, 200)}
+		p := &pending{action: it.Understand(), tool: clip(it.Tool, 200), record: int64(r.N)}
 		p.action.Resolve(t.status.Cwd)
 		if slices.ContainsFunc(p.action.Files, alters) {
 			p.plus, p.minus = lineCounts(patchOf(it.Raw, func() string {

@@ -18,7 +18,7 @@ type Deed struct {
 	Kind   int64
 	Key    int64  // the same in a copy of the session
 	Milli  int64  // when it was, see Time
-	Record int64  // its number
+	Record int64  // its number; of a change, that of the call
 	Name   string // path of a changed file, model of a reply; "" if unknown
 
 	Op, Plus, Minus  int64 // of a change: a transcript.Op, and the lines that its call adds and removes, as far as it says
@@ -150,6 +150,7 @@ func (t *Tracker) changes(r *transcript.Record, it *transcript.Item, p *pending)
 				continue
 			}
 			d := t.happened(Changed, r, it.Sum().Key(), transcript.PathKey(path))
+			d.Record = p.record // where the session's handover and timeline have it
 			d.Name, d.Op, d.Plus, d.Minus = clip(t.hidden(path), maxPath), int64(f.Op), p.plus, p.minus
 			t.did(d)
 		}
