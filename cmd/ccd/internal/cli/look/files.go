@@ -114,7 +114,7 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 	}
 	hint := ""
 	if a.Width() > 0 {
-		hint = a.versionHint(l, rows)
+		hint = a.versionHint(ctx, l, rows)
 	}
 	if fit := a.most(f.limit, hint); fit > 0 && fit < len(rows) {
 		rows, more = rows[:fit], true
@@ -131,21 +131,23 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 	return nil
 }
 
-// versionHint says how the newest version of a file is printed.
-func (a *app) versionHint(l *reader.Library, rows []*fileRow) string {
-	known := slices.IndexFunc(rows, func(r *fileRow) bool { return (r.How == "written" || r.How == "edited") && !r.from.Kept.Last.IsZero() })
-	if known < 0 {
-		return ""
+// versionHint says how a version of one of the newest files is printed, if the transcript shows all of it.
+func (a *app) versionHint(ctx context.Context, l *reader.Library, rows []*fileRow) string {
+	for _, r := range rows[:min(len(rows), 3)] {
+		at, path, dir := strings.Replace(r.at.Local().Format(second), " ", "T", 1), r.Path, a.Absolute(".")
+		v, err := l.File(ctx, reader.WantedFile{Path: path, At: at, Session: r.from.ID, Agent: r.Agent}, func(_, _ int64) {})
+		if err != nil || v.Gone != nil {
+			continue
+		}
+		if !disk.Within(dir, r.Project) { // in a project, a path is taken from here
+			dir = r.Project
+		}
+		if below, ok := transcript.Below(path, dir); ok {
+			path = below
+		}
+		return fmt.Sprintf("a version: ccd restore --file %s --at %s %s", words.Shell(path), at, l.Argument(r.from.Entry))
 	}
-	one, dir := rows[known], a.Absolute(".")
-	path := one.Path
-	if !disk.Within(dir, one.Project) { // in a project, a path is taken from here
-		dir = one.Project
-	}
-	if below, ok := transcript.Below(path, dir); ok {
-		path = below
-	}
-	return fmt.Sprintf("a version, if the transcript shows all of it: ccd restore --file %s --at %s %s", words.Shell(path), strings.Replace(one.at.Local().Format(second), " ", "T", 1), l.Argument(one.from.Entry))
+	return ""
 }
 
 // second is the form of the time of a version, as --at reads it.
