@@ -95,8 +95,13 @@ func LsColumns(now time.Time) []table.Column[status.Session] {
 			return strings.TrimSuffix(s.Size().Short()+", "+s.Ignored(), ", ")
 		}},
 		table.Column[status.Session]{
-			Head: "STATE", Drop: 1, Text: func(s status.Session) string { return Condition(s) },
-			Tone: stateTone,
+			Head: "STATE", Drop: 1, Tone: stateTone, Piped: Condition,
+			Text: func(s status.Session) string {
+				if cond := Condition(s); cond != last.Text(s) {
+					return cond
+				}
+				return ""
+			},
 		})
 }
 

@@ -50,7 +50,7 @@ func (a *app) showSteps(ctx context.Context, l *reader.Library, e *reader.Entry)
 		return a.PrintJSON(rows)
 	}
 	a.Say("%s", inContext(e, in, len(gone)))
-	return cli.PrintTable(a.App, rows, []table.Column[stepOutput]{
+	if err := cli.PrintTable(a.App, rows, []table.Column[stepOutput]{
 		{Head: "RECORD", Text: func(s stepOutput) string { return "#" + strconv.Itoa(s.Record) }},
 		{Head: "TOKENS", Text: func(s stepOutput) string { return status.Size{Tokens: s.Tokens, About: true}.Short() }},
 		{Head: "TOOK", Drop: 1, Text: func(s stepOutput) string {
@@ -63,7 +63,13 @@ func (a *app) showSteps(ctx context.Context, l *reader.Library, e *reader.Entry)
 		{Head: "TOOL", Text: func(s stepOutput) string { return mark.Inline(s.Tool, 30) }},
 		{Head: "WHAT", Least: 20, Cut: table.CutMiddle, Text: func(s stepOutput) string { return within(e.Kept.Cwd, s.What) }, Piped: func(s stepOutput) string { return mark.Inline(s.What, 0) }},
 		{Head: "ID", Text: func(s stepOutput) string { return string(s.ID) }},
-	})
+	}); err != nil {
+		return err
+	}
+	if more := len(in) + len(gone) - len(rows); more > 0 {
+		a.Say("%s: ccd show %s --steps | less", words.Count(more, "more result"), l.Argument(e))
+	}
+	return nil
 }
 
 // inContext says how much of the context the results of calls are: what else is in it are the words of people and the agent.

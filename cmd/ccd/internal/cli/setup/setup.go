@@ -134,9 +134,7 @@ func (a *app) doSteps(ctx context.Context, steps []*install.Step, home string) e
 			if !strings.HasPrefix(n, s.Title) {
 				n = s.Title + ": " + n
 			}
-			if !a.Quiet {
-				fmt.Fprint(a.Err, mark.Visible("note: "+n+"\n")) // in one line: people copy commands from it
-			}
+			a.Say("note: %s", n)
 		}
 	}
 	return nil
