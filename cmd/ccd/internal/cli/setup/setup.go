@@ -205,7 +205,9 @@ func (a *app) setupText(steps []*install.Step, f setupFlags, home string, files 
 	if columns := a.Width(); columns > 0 {
 		width = min(width, columns)
 	}
-	then, back := " will:", "Transcripts are never changed. `ccd setup --undo` undoes the setup.\n"
+	file, _ := a.UsualConfig() // without a home there is no plan
+	then, back := " will:", "Transcripts are never changed. `ccd setup --undo` undoes the setup.\n"+
+		"Options: "+shortened(a.Path(cmp.Or(a.ConfigFile, file)), home)+". One agent only: `ccd agents install AGENT`.\n"
 	switch {
 	case !has(steps, install.Todo):
 		then, back = " has nothing to do:", ""
