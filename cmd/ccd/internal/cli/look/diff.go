@@ -238,7 +238,7 @@ func diffFoot(out diffOutput, class dropped.Class, more, agent bool) string {
 	var b strings.Builder
 	name := out.argument
 	if out.InTold > 0 && !out.Connected {
-		b.WriteString("\nTo let ccd add what it would: ccd setup")
+		b.WriteString("\nTo give these back to the agent: ccd setup")
 	}
 	if slices.ContainsFunc(out.Classes, func(c dropped.List) bool { return len(c.List) > 0 }) {
 		restore := "ccd restore"

@@ -21,7 +21,7 @@ const (
 )
 
 // sayOwn ends a first pass, on a terminal, with something of the person's: what the newest compaction by an agent dropped of their
-// words, else of anything, else their longest session. What cannot be read is not told: other commands report it.
+// words, else their longest session. What cannot be read is not told: other commands report it.
 func (a *app) sayOwn(ctx context.Context) {
 	if a.Quiet || !a.Terminal(a.Err) {
 		return
@@ -37,20 +37,17 @@ func (a *app) sayOwn(ctx context.Context) {
 	longest := slices.MaxFunc(all, func(x, y *reader.Entry) int { return cmp.Compare(x.Kept.About, y.Kept.About) })
 	all = slices.DeleteFunc(all, func(e *reader.Entry) bool { return e.Kept.Boundary.IsZero() || e.Bytes() > ownBytes })
 	slices.SortStableFunc(all, func(x, y *reader.Entry) int { return y.Kept.Boundary.Compare(x.Kept.Boundary) })
-	say, found := fmt.Sprintf("Your longest session: %s show %s", a.typed(), l.Argument(longest)), false
+	say := fmt.Sprintf("Your longest session: %s show %s", a.typed(), l.Argument(longest))
 	for _, e := range all[:min(len(all), ownSessions)] {
 		r, err := forgot(ctx, l, e)
-		if err != nil || r.Dropped == 0 || r.ByCCD {
+		if err != nil || r.ByCCD {
 			continue
 		}
-		name := l.Argument(e)
-		lost, end := fmt.Sprintf("The last compaction of %s dropped %d of %s", name, r.Dropped, words.Count(r.Facts, "fact")), fmt.Sprintf(": %s diff %s", a.typed(), name)
 		if i := slices.IndexFunc(r.Classes, func(c dropped.List) bool { return c.Class == dropped.Asked && c.Dropped > 0 }); i >= 0 {
-			say = fmt.Sprintf("%s, %d of them your words%s\n  > %s", lost, r.Classes[i].Dropped, end, mark.Inline(r.Classes[i].List[0].Text, quoted))
+			asked, name := r.Classes[i], l.Argument(e)
+			say = fmt.Sprintf("The last compaction of %s dropped %d of %s, %d of them your words: %s diff %s\n  > %s",
+				name, r.Dropped, words.Count(r.Facts, "fact"), asked.Dropped, a.typed(), name, mark.Inline(asked.List[0].Text, quoted))
 			break
-		}
-		if !found {
-			say, found = lost+", none of them your words"+end, true
 		}
 	}
 	a.Say("%s", say)
