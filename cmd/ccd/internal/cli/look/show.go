@@ -180,6 +180,7 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 
 // showHandover prints the first section of a companion and says how to see the rest.
 func (a *app) showHandover(session, text string) error {
+	a.Say("written for the agent: \"you\" is the agent, times are UTC\n")
 	handover, _, _ := strings.Cut(text, "\n## ")
 	if err := a.PrintWrapped(strings.TrimRight(handover, "\n") + "\n"); err != nil {
 		return err
@@ -188,7 +189,7 @@ func (a *app) showHandover(session, text string) error {
 	if rest, ok := strings.CutPrefix(session, "-- "); ok {
 		dashes, name = "-- ", rest
 	}
-	a.Say("\nas the agent reads it: \"you\" is the agent, times are UTC\na record: ccd restore %s'%s#N'", dashes, name)
+	a.Say("\na record: ccd restore %s'%s#N'", dashes, name)
 	a.Say("all of it: ccd show %[1]s | less\na section: ccd show %[1]s --section NAME (%s, %s)\nwhat filled the context: ccd show %[1]s --steps", session, strings.ToLower(compactor.Record), strings.ToLower(compactor.Files))
 	return nil
 }
