@@ -215,3 +215,34 @@ func wrapped(line string, columns int) []string {
 	}
 	return append(rows, line[start:])
 }
+
+// TestReadmeExamples: on a terminal, each command of README prints the lines below it, here far from the time zone in which they are shown.
+func TestReadmeExamples(t *testing.T) {
+	home := t.TempDir()
+	year := strings.NewReplacer("2026-11-", "2020-11-") // as in TestDocsPicture
+	put(t, filepath.Join(home, ".claude/projects/-home-me-ledger/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl"), year.Replace(ledger(t)))
+	once(t, home)
+	local, seen := strings.NewReplacer("2020-11-20 09:13", "2020-11-20 04:13", "20 Nov ", "2020-11-20 "), 0
+	for _, example := range strings.Split(strings.Join(block.FindAllString(year.Replace(string(read(t, "../../README.md"))), -1), "\n"), "    $ ccd ")[1:] {
+		lines := strings.Split(strings.TrimSpace(example), "\n")
+		line, _, _ := strings.Cut(lines[0], "  #")
+		if line = strings.TrimSpace(line); line == "top" || line == "web" { // they run until somebody ends them
+			continue
+		}
+		c, _, out := startOnTerminal(t, home, 400, 60, []string{"TZ=America/New_York"}, nil, strings.Fields(line)...)
+		if code := exitOf(t, c, out); code != words.ExitDone {
+			t.Errorf("ccd %s: exit %d: %s", line, code, out)
+		}
+		has := strings.Join(strings.Fields(sgr.ReplaceAllString(out.String(), "")), " ")
+		for _, want := range lines[1:] {
+			for part := range strings.SplitSeq(local.Replace(want), "…") {
+				if seen++; !strings.Contains(has, strings.Join(strings.Fields(part), " ")) {
+					t.Errorf("ccd %s prints no %q: %s", line, part, out)
+				}
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("%d lines seen", seen)
+	}
+}
