@@ -135,7 +135,7 @@ func (s *Server) named(r *http.Request) (p place, o reader.Original, err error) 
 func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
 	p, o, err := s.named(r)
 	if err != nil {
-		s.failed(w, r, err)
+		s.failed(w, err)
 		return
 	}
 	how := "inline"
@@ -150,7 +150,7 @@ func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
 func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 	l, e, err := s.session(r)
 	if err != nil {
-		s.failed(w, r, err)
+		s.failed(w, err)
 		return
 	}
 	s.send(w, r, "attachment", e.ID, "text/html", ".html", func(w io.Writer) error { return Export(r.Context(), l, e, w) })
@@ -160,7 +160,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 func (s *Server) version(w http.ResponseWriter, r *http.Request) {
 	l, e, err := s.session(r)
 	if err != nil {
-		s.failed(w, r, err)
+		s.failed(w, err)
 		return
 	}
 	path, all, err := l.Changes(r.Context(), e, r.URL.Query().Get("path"))
@@ -169,7 +169,7 @@ func (s *Server) version(w http.ResponseWriter, r *http.Request) {
 		err = none("The file has no such version.")
 	}
 	if err != nil {
-		s.failed(w, r, err)
+		s.failed(w, err)
 		return
 	}
 	s.send(w, r, "attachment", words.Directory(path), "text/plain", ".txt", func(w io.Writer) error {
@@ -196,7 +196,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, how, name, kind, e
 	err := write(out)
 	switch {
 	case err != nil && !out.begun:
-		s.failed(w, r, err)
+		s.failed(w, err)
 	case err != nil:
 		panic(http.ErrAbortHandler) // the client must not take a part for the whole
 	case !out.begun:
@@ -237,7 +237,7 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 		err = none("ccd does not show this original as an image.")
 	}
 	if err != nil {
-		s.failed(w, r, err)
+		s.failed(w, err)
 		return
 	}
 	w.Header().Set("Content-Security-Policy", bareCSP)

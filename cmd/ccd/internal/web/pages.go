@@ -54,7 +54,7 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /s/{agent}/{id}/file", s.page(ofSession(filePage)))
 	m.HandleFunc("GET /s/{agent}/{id}/file/text", s.version)
 	m.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
-		s.failed(w, r, none("There is no page "+mark.Inline(r.URL.Path, 200)+"."))
+		s.failed(w, none("There is no page "+mark.Inline(r.URL.Path, 200)+"."))
 	})
 	return m
 }
@@ -76,12 +76,12 @@ func (s *Server) page(get func(context.Context, *request) (answer, error)) http.
 		defer cancel()
 		l, err := s.shelf.load(ctx)
 		if err != nil {
-			s.failed(w, r, err)
+			s.failed(w, err)
 			return
 		}
 		got, err := get(ctx, &request{Request: r, Server: s, library: l})
 		if err != nil {
-			s.failed(w, r, err)
+			s.failed(w, err)
 			return
 		}
 		s.write(w, http.StatusOK, got.template, got.data)
@@ -170,7 +170,7 @@ func (s *Server) write(w http.ResponseWriter, status int, template string, data 
 }
 
 // failed answers with an error, and leads on.
-func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Server) failed(w http.ResponseWriter, err error) {
 	no := refusal{Status: statusOf(err), Why: reader.Locked(err).Error(), List: true}
 	var moved movedError
 	var several *reader.AmbiguousError

@@ -21,6 +21,7 @@ import (
 	"ccd/compactor/sidecar"
 	"ccd/daemon"
 	"ccd/internal/agent/registry"
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
@@ -171,7 +172,8 @@ func (a *app) compactAll(ctx context.Context) error {
 // compact compacts what arg names: stdin, a file outside the watched roots, or a session.
 func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 	asked := daemon.CompactOptions{Manual: f.manual, Reset: f.reset, Write: f.writes()}
-	d, l, err := a.DaemonFor(ctx, f.dryRun || f.noArchive)
+	preview := f.dryRun || f.noArchive
+	d, l, err := a.DaemonFor(ctx, preview)
 	if err != nil {
 		return err
 	}
@@ -180,7 +182,7 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 		switch {
 		case !ok || arg == "-":
 			return a.compactFile(ctx, d, l, arg, f, asked)
-		case f.dryRun || f.noArchive || !d.Archive.Forgets(s):
+		case preview || !d.Archive.Forgets(s):
 			return a.compactSession(ctx, d, l, &reader.Entry{Session: archive.Session{Session: s}}, f, asked)
 		}
 		arg, f.agent = s.ID, s.Agent // which is not found, but when it was forgotten is known
@@ -189,17 +191,25 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 		return err
 	}
 	e, err := a.Choose(ctx, l, arg, f.agent)
-	if errors.Is(err, archive.ErrNotFound) && (strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".jsonl")) {
-		return fmt.Errorf("compact %s: no such file; %w", arg, err)
-	}
-	if err != nil {
-		return err
-	}
-	if (f.dryRun || f.noArchive) && e.Class != transcript.Attachment && !e.Present() {
+	switch {
+	case err != nil:
+		return orNoFile(arg, err)
+	case preview && e.Class != transcript.Attachment && !e.Present():
 		return a.compactPurged(ctx, l, e, f, asked)
 	}
 	return a.compactSession(ctx, d, l, e, f, asked)
 }
+
+// orNoFile adds to the error of a session that is not found that there is no such file either, if it was named like one.
+func orNoFile(arg string, err error) error {
+	if errors.Is(err, archive.ErrNotFound) && fileNamed().MatchString(arg) {
+		return fmt.Errorf("compact %s: no such file; %w", arg, err)
+	}
+	return err
+}
+
+// fileNamed matches what names a file rather than a session.
+var fileNamed = lazy.Regexp(`[/\\]|\.jsonl$`)
 
 // writes reports whether the session's companion is written and not only printed.
 func (f compactFlags) writes() bool {

@@ -124,30 +124,7 @@ func (a *app) filter(ctx context.Context, l *reader.Library, name string, segmen
 			return err
 		}
 	}
-	shortened, dropped, kept := 0, 0, map[string]int{}
-	for _, d := range out.Report.Decisions {
-		switch d.Action {
-		case filter.Preserved.String():
-			kept[strings.TrimRight(d.Reason, " .0123456789")]++ // without how important it is
-		case filter.Dropped.String():
-			dropped++
-		default:
-			shortened++
-		}
-	}
-	line := fmt.Sprintf("%s -> %s estimated tokens, %.1f %% saved, %d of %d messages shortened", humanize.Comma(int64(out.Report.Original)),
-		humanize.Comma(int64(out.Report.Tokens)), out.Report.Saved, shortened, len(out.Report.Decisions))
-	if dropped > 0 {
-		line += fmt.Sprintf(", %d dropped", dropped)
-	}
-	a.Say("%s", line)
-	if len(kept) > 0 && shortened+dropped == 0 {
-		var rules []string
-		for _, rule := range slices.Sorted(maps.Keys(kept)) {
-			rules = append(rules, fmt.Sprintf("%s (%d)", rule, kept[rule]))
-		}
-		a.Say("kept by a rule of docs/ENGINE.md: %s; --keep-role system or --ratio keep less", strings.Join(rules, ", "))
-	}
+	a.sayFiltered(out.Report)
 	if !a.JSON {
 		return a.Print(withoutSecrets(hide, out.Text))
 	}
@@ -160,6 +137,34 @@ func (a *app) filter(ctx context.Context, l *reader.Library, name string, segmen
 		return fmt.Errorf("write report: %w", err)
 	}
 	return a.Print(b.String() + "\n")
+}
+
+// sayFiltered says how much a list was shortened, and which rules kept all of it.
+func (a *app) sayFiltered(r form.FilterReport) {
+	shortened, dropped, kept := 0, 0, map[string]int{}
+	for _, d := range r.Decisions {
+		switch d.Action {
+		case filter.Preserved.String():
+			kept[strings.TrimRight(d.Reason, " .0123456789")]++ // without how important it is
+		case filter.Dropped.String():
+			dropped++
+		default:
+			shortened++
+		}
+	}
+	line := fmt.Sprintf("%s -> %s estimated tokens, %.1f %% saved, %d of %d messages shortened", humanize.Comma(int64(r.Original)),
+		humanize.Comma(int64(r.Tokens)), r.Saved, shortened, len(r.Decisions))
+	if dropped > 0 {
+		line += fmt.Sprintf(", %d dropped", dropped)
+	}
+	a.Say("%s", line)
+	if len(kept) > 0 && shortened+dropped == 0 {
+		var rules []string
+		for _, rule := range slices.Sorted(maps.Keys(kept)) {
+			rules = append(rules, fmt.Sprintf("%s (%d)", rule, kept[rule]))
+		}
+		a.Say("kept by a rule of docs/ENGINE.md: %s; --keep-role system or --ratio keep less", strings.Join(rules, ", "))
+	}
 }
 
 // hider returns a function that leaves out the secrets of the next line or text.

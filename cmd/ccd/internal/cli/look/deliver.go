@@ -105,3 +105,22 @@ func (l *lastByte) Write(p []byte) (int, error) {
 	}
 	return l.w.Write(p)
 }
+
+// heading writes a line above what comes, with an empty one after what came before.
+func (l *lastByte) heading(text string) {
+	if l.any {
+		text = "\n" + text
+	}
+	fmt.Fprintln(l, text)
+}
+
+// endLine ends a line that is not ended.
+func (l *lastByte) endLine() error {
+	if !l.any || l.last == '\n' {
+		return nil
+	}
+	if _, err := io.WriteString(l, "\n"); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}

@@ -105,17 +105,10 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 	switch {
 	case missing != nil:
 		return missing
-	case len(l.Sessions) == 0:
-		return words.Hint(fmt.Errorf("list files: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
-	case len(rows) == 0 && f.given():
-		return words.Hint(fmt.Errorf("list files: %w with these flags", archive.ErrNotFound), "ccd files%s", cli.Typed(args))
 	case len(rows) == 0:
-		return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", archive.ErrNotFound), "ccd search --path PATH finds what was read, too")
+		return f.none(l, args)
 	}
-	hint := ""
-	if a.Width() > 0 {
-		hint = a.versionHint(ctx, l, rows)
-	}
+	hint := a.versionHint(ctx, l, rows)
 	if fit := a.most(f.limit, hint); fit > 0 && fit < len(rows) {
 		rows, more = rows[:fit], true
 	}
@@ -131,8 +124,22 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 	return nil
 }
 
-// versionHint says how a version of one of the newest files is printed, if the transcript shows all of it.
+// none returns the error of a list without a line.
+func (f filesFlags) none(l *reader.Library, args []string) error {
+	switch {
+	case len(l.Sessions) == 0:
+		return words.Hint(fmt.Errorf("list files: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
+	case f.given():
+		return words.Hint(fmt.Errorf("list files: %w with these flags", archive.ErrNotFound), "ccd files%s", cli.Typed(args))
+	}
+	return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", archive.ErrNotFound), "ccd search --path PATH finds what was read, too")
+}
+
+// versionHint says on a terminal how a version of one of the newest files is printed, if the transcript shows all of it.
 func (a *app) versionHint(ctx context.Context, l *reader.Library, rows []*fileRow) string {
+	if a.Width() == 0 {
+		return ""
+	}
 	for _, r := range rows[:min(len(rows), 3)] {
 		at, path, dir := strings.Replace(r.at.Local().Format(second), " ", "T", 1), r.Path, a.Absolute(".")
 		v, err := l.File(ctx, reader.WantedFile{Path: path, At: at, Session: r.from.ID, Agent: r.Agent}, func(_, _ int64) {})

@@ -253,17 +253,12 @@ func (a *app) restoreAll(ctx context.Context, l *reader.Library, f restoreFlags,
 		out := &lastByte{w: w}
 		return each(func(o reader.Original) error {
 			if headed {
-				fmt.Fprintf(out, "%s%s\n", map[bool]string{true: "\n"}[out.any], o.Heading())
+				out.heading(o.Heading())
 			}
 			if err := a.writeWithLag(ctx, out, o, f, rules); err != nil {
 				return err
 			}
-			if out.any && out.last != '\n' {
-				if _, err := io.WriteString(out, "\n"); err != nil {
-					return fmt.Errorf("write output: %w", err)
-				}
-			}
-			return nil
+			return out.endLine()
 		})
 	})
 }
