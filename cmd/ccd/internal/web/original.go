@@ -143,7 +143,7 @@ func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
 		how = "attachment"
 	}
 	name := cmp.Or(string(p.id), p.entry.ID+"-"+strconv.Itoa(p.record))
-	s.send(w, r, how, name, "text/plain", ".txt", func(w io.Writer) error { return o.Write(r.Context(), w) })
+	s.send(w, how, name, "text/plain", ".txt", func(w io.Writer) error { return o.Write(r.Context(), w) })
 }
 
 // export sends a session as one file, as ccd export writes it.
@@ -153,7 +153,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, err)
 		return
 	}
-	s.send(w, r, "attachment", e.ID, "text/html", ".html", func(w io.Writer) error { return Export(r.Context(), l, e, w) })
+	s.send(w, "attachment", e.ID, "text/html", ".html", func(w io.Writer) error { return Export(r.Context(), l, e, w) })
 }
 
 // version sends a version of a file, without its secrets.
@@ -172,7 +172,7 @@ func (s *Server) version(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, err)
 		return
 	}
-	s.send(w, r, "attachment", words.Directory(path), "text/plain", ".txt", func(w io.Writer) error {
+	s.send(w, "attachment", words.Directory(path), "text/plain", ".txt", func(w io.Writer) error {
 		_, err := io.WriteString(w, all[n-1].Text)
 		return err
 	})
@@ -187,7 +187,7 @@ func (s *Server) session(r *http.Request) (l *reader.Library, e *reader.Entry, e
 }
 
 // send sends a file that write writes, shown inline or as an attachment.
-func (s *Server) send(w http.ResponseWriter, r *http.Request, how, name, kind, ending string, write func(io.Writer) error) {
+func (s *Server) send(w http.ResponseWriter, how, name, kind, ending string, write func(io.Writer) error) {
 	out := &late{w: w, begin: func(h http.Header) {
 		h.Set("Content-Security-Policy", bareCSP)
 		h.Set("Content-Type", kind+"; charset=utf-8")
