@@ -178,7 +178,7 @@ func (l Live) failing() (all []Finding) {
 	n := max(l.Run.Failing, len(l.Run.Errors))
 	if unplaced := l.unplaced(); unplaced > 0 {
 		n -= unplaced
-		all = append(all, wrong(check, "make its directory writable, or set companion.dir", "%s not written; the sessions are archived",
+		all = append(all, wrong(check, "`ccd status` says what is in the way: move it, make the directory writable, or set companion.dir", "%s not written; the sessions are archived",
 			words.Are(unplaced, "companion", "companions")))
 	}
 	if n > 0 {

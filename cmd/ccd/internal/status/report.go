@@ -124,7 +124,7 @@ func (o *Report) count(sessions []*reader.Entry) {
 				o.Unverified++
 			}
 		}
-		if time.Since(e.Last()) < liveWithin && !e.Copy() {
+		if time.Since(e.Last()) < liveWithin && Of(e).Apart() == "" {
 			o.Live = append(o.Live, Of(e))
 		}
 	}

@@ -130,7 +130,7 @@ func (f *searchFlags) add(a *app, c *cobra.Command) {
 	f.narrow.add(a, c, "items")
 	flags.IntVarP(&f.context, "context", "C", 0, "print `N` lines before and after that of each match")
 	limitFlag(flags, &f.limit, searchLimit, fmt.Sprintf("stop after `N` hits (default %d)", searchLimit))
-	flags.BoolVar(&f.all, "all", false, "include sub-agents, outputs saved to separate files and, on a terminal, what was not said")
+	flags.BoolVar(&f.all, "all", false, "include sub-agents, what ccd compact was given, outputs in separate files and, on a terminal, what was not said")
 }
 
 func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
@@ -408,7 +408,7 @@ func (f searchFlags) family(in []*reader.Entry, e *reader.Entry) []*reader.Entry
 // sources returns those of some sessions that are searched.
 func (f searchFlags) sources(in []*reader.Entry) []*reader.Entry {
 	return slices.DeleteFunc(slices.Clone(in), func(e *reader.Entry) bool {
-		return !f.which.Session(e) || f.session == "" && !f.all && !e.Conversation()
+		return !f.which.Session(e) || f.session == "" && !f.all && (!e.Conversation() || e.Root == "")
 	})
 }
 

@@ -127,9 +127,16 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 
 // printWeek prints the table, and what to know of its numbers.
 func (a *app) printWeek(sums *work.Sums) error {
+	var below []string
+	if caveat := sums.Total.Caveat(); caveat != "" {
+		below = append(below, caveat)
+	}
+	if len(sums.Unpriced) > 0 {
+		below = append(below, fmt.Sprintf("no price for %s: [models.prices] in the configuration", strings.Join(sums.Unpriced, ", ")))
+	}
 	rows, more := weekRows(sums, a.Width() > 0, math.MaxInt)
-	if len(rows) > a.most(screen, "") && a.Width() > 0 {
-		rows, more = weekRows(sums, true, mostSums)
+	for n := mostSums; a.Width() > 0 && n > 0 && len(rows) > a.most(screen, strings.Join(below, "\n")); n-- {
+		rows, more = weekRows(sums, true, n)
 	}
 	if err := cli.PrintTable(a.App, rows, weekColumns(sums)); err != nil {
 		return err
@@ -137,11 +144,8 @@ func (a *app) printWeek(sums *work.Sums) error {
 	if more > 0 {
 		a.Say("%s: add | less", words.Count(more, "more line"))
 	}
-	if caveat := sums.Total.Caveat(); caveat != "" {
-		a.Say("%s", caveat)
-	}
-	if len(sums.Unpriced) > 0 {
-		a.Say("no price for %s: [models.prices] in the configuration", strings.Join(sums.Unpriced, ", "))
+	for _, line := range below {
+		a.Say("%s", line)
 	}
 	return nil
 }
@@ -152,7 +156,7 @@ type weekRow struct {
 	*work.Sum
 }
 
-// mostSums is how many projects, agents and models a terminal shows that is too small for all.
+// mostSums is how many projects, agents and models a terminal shows at most that is too small for all.
 const mostSums = 5
 
 func weekRows(sums *work.Sums, brief bool, most int) (rows []weekRow, more int) {
