@@ -512,8 +512,8 @@ func TestInterrupted(t *testing.T) {
 	x.line("response_item", object{"type": "function_call_output", "call_id": "c1", "output": "aborted by user after 3.2s"})
 	x.save()
 	w.once()
-	for _, s := range []string{claude, codex} {
-		w.shows("timeline", w.ccd("timeline", s), "!refused", "!failed")
+	for s, failed := range map[string]string{claude: " · 1 failed", codex: "!failed"} { // that with an exit status
+		w.shows("timeline", w.ccd("timeline", s), "!refused", failed)
 		w.shows("show", w.ccd("show", s), "make all", "interrupted", "!refused")
 	}
 }

@@ -208,11 +208,11 @@ func (t *Turn) call(c *session.Call, files map[*session.File]bool) {
 		t.Tools = append(t.Tools, Tool{Name: c.Tool})
 	}
 	t.Tools[i].Calls++
-	switch c.State {
-	case session.Refused:
+	switch {
+	case c.State == session.Refused:
 		t.Refused++
 		t.FirstRefused = cmp.Or(t.FirstRefused, c.At.N())
-	case session.Failed:
+	case c.State == session.Failed && !c.Aborted: // one that the person stopped did not fail
 		if t.Failed++; len(t.Failures) < maxCommands {
 			t.Failures = append(t.Failures, c)
 		}
