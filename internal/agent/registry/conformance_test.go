@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ccd/internal/agent/generic"
 	"ccd/internal/agent/registry"
 	"ccd/internal/testkit"
@@ -118,38 +120,22 @@ type story struct {
 	form
 	data []byte
 	list bool // an object with an array of messages
-	all  []seen
-}
-
-// seen is a copy of a record that outlives the decoder.
-type seen struct {
-	transcript.Record
-	items []transcript.Item
+	all  []transcript.Record
 }
 
 func (s *story) has(ability string) bool { return !slices.Contains(s.lacks, ability) }
 
+func (s *story) decode(class transcript.Class, data []byte, cuts ...int) []transcript.Record {
+	return decode(transcript.NewDecoder(s.Format, class), data, cuts...)
+}
+
 // decode returns the records of data, cut into segments at cuts.
-func (s *story) decode(class transcript.Class, data []byte, cuts ...int) (all []seen) {
-	d, from := transcript.NewDecoder(s.Format, class), 0
+func decode(d *transcript.Decoder, data []byte, cuts ...int) (all []transcript.Record) {
+	from := 0
 	for _, to := range append(slices.Clone(cuts), len(data)) {
 		seg := transcript.Segment{Start: transcript.Cursor{Offset: int64(from)}, Data: bytes.Clone(data[from:to]), Rest: to == len(data)}
 		for r := range d.Records(seg) {
-			one := seen{Record: *r, items: slices.Clone(r.Items)}
-			one.Raw = bytes.Clone(r.Raw)
-			for i := range one.items {
-				one.items[i].Raw = bytes.Clone(r.Items[i].Raw)
-			}
-			if one.Items = one.items; r.Usage != nil {
-				u := *r.Usage
-				one.Usage = &u
-			}
-			if r.Boundary != nil {
-				b := *r.Boundary
-				b.Preserved = slices.Clone(b.Preserved)
-				one.Boundary = &b
-			}
-			all = append(all, one)
+			all = append(all, r.Clone())
 		}
 		for i := range seg.Data { // a record must not refer to a segment that has ended
 			seg.Data[i] = '#'
@@ -160,9 +146,9 @@ func (s *story) decode(class transcript.Class, data []byte, cuts ...int) (all []
 }
 
 // digests returns all that was decoded, except the positions.
-func digests(all []seen) (out []string) {
+func digests(all []transcript.Record) (out []string) {
 	for i := range all {
-		r, items := all[i].Record, slices.Clone(all[i].items)
+		r, items := all[i], slices.Clone(all[i].Items)
 		for j := range items {
 			items[j].Span.Off -= r.Span.Off
 		}
@@ -174,19 +160,12 @@ func digests(all []seen) (out []string) {
 	return out
 }
 
-// differ returns the first difference of two lists as an error.
+// differ returns the differences of two lists as an error.
 func differ(got, want []string) error {
-	for i := range max(len(got), len(want)) {
-		switch {
-		case i >= len(got):
-			return fmt.Errorf("place %d: missing %q", i+1, want[i])
-		case i >= len(want):
-			return fmt.Errorf("place %d: too many, %q", i+1, got[i])
-		case got[i] != want[i]:
-			return fmt.Errorf("place %d: got\n%s\nwant\n%s", i+1, got[i], want[i])
-		}
+	if slices.Equal(got, want) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("(-want +got):\n%s", cmp.Diff(want, got))
 }
 
 // check is one law. run returns how a fixture breaks it; spoil is the negative control: it makes a fixture of any row
@@ -299,14 +278,9 @@ func load(t testing.TB, file string) *story {
 
 // lossless checks that the records and the line ends between them are the file; in an object, each element is a record.
 func lossless(s *story) error {
-	for i, r := range s.all {
-		if r.N != i+1 || r.Span.Off < 0 || r.Span.End() > int64(len(s.data)) || !bytes.Equal(r.Raw, s.data[r.Span.Off:r.Span.End()]) {
-			return fmt.Errorf("record %d is #%d at %+v, where the file has something else", i+1, r.N, r.Span)
-		}
-		for _, it := range r.items {
-			if it.Span.Off < r.Span.Off || it.Span.End() > r.Span.End() || !bytes.Equal(it.Raw, s.data[it.Span.Off:it.Span.End()]) {
-				return fmt.Errorf("#%d: the %s at %+v is not what the file has there", r.N, it.Kind, it.Span)
-			}
+	for i := range s.all {
+		if err := sound(&s.all[i], s.data, i+1); err != nil {
+			return err
 		}
 	}
 	if s.list {
@@ -315,19 +289,9 @@ func lossless(s *story) error {
 		if err := errors.Join(json.Unmarshal(s.data, &object), json.Unmarshal(object[s.Member], &elements)); err != nil {
 			return err
 		}
-		return differ(raws(s.all, func(r seen) string { return string(r.Raw) }), raws(elements, func(e json.RawMessage) string { return string(e) }))
+		return differ(raws(s.all, func(r transcript.Record) string { return string(r.Raw) }), raws(elements, func(e json.RawMessage) string { return string(e) }))
 	}
-	next := int64(0)
-	for _, r := range s.all {
-		if r.Span.Off != next || r.Span.End() < int64(len(s.data)) && s.data[r.Span.End()] != '\n' {
-			return fmt.Errorf("#%d stands at %+v, the one before ended at %d", r.N, r.Span, next-1)
-		}
-		next = r.Span.End() + 1
-	}
-	if next < int64(len(s.data)) {
-		return fmt.Errorf("the records end at %d of %d bytes", next, len(s.data))
-	}
-	return nil
+	return joined(s.all, s.data)
 }
 
 func raws[T any](list []T, text func(T) string) (all []string) {
@@ -383,7 +347,7 @@ func (s *story) with(i int, line string) []byte {
 
 // among decodes the fixture once for each record, with the line after it. The line must be a record of its own, which
 // judge checks, and must change no other.
-func (s *story) among(line func(i int) string, judge func(r seen) error) error {
+func (s *story) among(line func(i int) string, judge func(r transcript.Record) error) error {
 	want := digests(s.decode(transcript.Main, s.data))
 	for i := range s.all {
 		text := line(i)
@@ -422,10 +386,10 @@ func strangeRecords(s *story) error {
 				}
 			}
 			return strings.ReplaceAll(strings.TrimSpace(strange), "@parent", parent)
-		}, func(r seen) error {
-			said := slices.ContainsFunc(r.items, func(it transcript.Item) bool { return it.Kind == transcript.Human })
+		}, func(r transcript.Record) error {
+			said := slices.ContainsFunc(r.Items, func(it transcript.Item) bool { return it.Kind == transcript.Human })
 			if r.Broken || !r.Unknown && !r.UI || said || r.Usage != nil || r.Boundary != nil || r.Back != 0 {
-				return fmt.Errorf("is taken for more than it is: %s", digests([]seen{r})[0])
+				return fmt.Errorf("is taken for more than it is: %s", digests([]transcript.Record{r})[0])
 			}
 			return nil
 		}))
@@ -440,9 +404,9 @@ func tornLines(s *story) error {
 			return `{"id":"torn","timestamp":,}`
 		}
 		return string(s.all[i].Raw[:len(s.all[i].Raw)/2])
-	}, func(r seen) error {
-		if !r.Broken || len(r.items) > 0 {
-			return fmt.Errorf("is not broken: %s", digests([]seen{r})[0])
+	}, func(r transcript.Record) error {
+		if !r.Broken || len(r.Items) > 0 {
+			return fmt.Errorf("is not broken: %s", digests([]transcript.Record{r})[0])
 		}
 		return nil
 	})
@@ -481,9 +445,9 @@ func sniffing(s *story) error {
 }
 
 // said returns what people wrote.
-func said(all []seen) (texts []string) {
+func said(all []transcript.Record) (texts []string) {
 	for _, r := range all {
-		for _, it := range r.items {
+		for _, it := range r.Items {
 			if it.Kind == transcript.Human {
 				text, _ := it.Said()
 				texts = append(texts, text)
@@ -501,7 +465,7 @@ func people(s *story) error {
 func replies(s *story) error {
 	var texts []string
 	for _, r := range s.all {
-		for _, it := range r.items {
+		for _, it := range r.Items {
 			if it.Kind == transcript.Text {
 				texts = append(texts, string(transcript.Original(it.Kind, it.Raw)))
 			}
@@ -514,7 +478,7 @@ func replies(s *story) error {
 func pairing(s *story) error {
 	tools, answers := map[string]string{}, map[string]int{}
 	for _, r := range s.all {
-		for _, it := range r.items {
+		for _, it := range r.Items {
 			tool, called := tools[it.Call]
 			switch {
 			case it.Kind != transcript.Call && it.Kind != transcript.Result:
@@ -551,7 +515,7 @@ type step struct {
 func (s *story) steps() (all []step) {
 	at := map[string]int{}
 	for _, r := range s.all {
-		for _, it := range r.items {
+		for _, it := range r.Items {
 			i, called := at[it.Call]
 			switch {
 			case it.Kind == transcript.Call:
@@ -660,12 +624,12 @@ func facts(s *story) error {
 	book := 0
 	for _, r := range s.all {
 		if r.Unknown || r.Broken || r.Long || r.Boundary != nil || r.Back != 0 || r.Resumed != nil {
-			return fmt.Errorf("#%d is strange: %s", r.N, digests([]seen{r})[0])
+			return fmt.Errorf("#%d is strange: %s", r.N, digests([]transcript.Record{r})[0])
 		}
 		if r.Cwd != "" && r.Cwd != storyDir {
 			return fmt.Errorf("#%d: cwd %q", r.N, r.Cwd)
 		}
-		if r.UI && len(r.items) == 0 {
+		if r.UI && len(r.Items) == 0 {
 			book++
 		}
 		found[times] = found[times] || r.Time.Year() == 2026
@@ -718,7 +682,7 @@ func rewind(s *story) error {
 			return fmt.Errorf("#%d takes back %d of %d turns", r.N, r.Back, turns)
 		}
 		back += r.Back
-		turns += len(said([]seen{r}))
+		turns += len(said([]transcript.Record{r}))
 	}
 	if (back == 1) != s.has(rewinds) || back > 1 {
 		return fmt.Errorf("%d turns are taken back", back)
@@ -731,7 +695,7 @@ func compaction(s *story) error {
 	bounds, summaries := 0, 0
 	uuids := map[string]bool{}
 	for _, r := range s.all {
-		for _, it := range r.items {
+		for _, it := range r.Items {
 			if it.Kind == transcript.Summary {
 				if summaries++; bounds == 0 && r.Boundary == nil {
 					return fmt.Errorf("#%d: a summary before the boundary", r.N)
@@ -740,7 +704,7 @@ func compaction(s *story) error {
 		}
 		if b := r.Boundary; b != nil {
 			bounds++
-			held := transcript.Replacement(&r.Record)
+			held := transcript.Replacement(&r)
 			for _, it := range held {
 				if !bytes.Equal(it.Raw, s.data[it.Span.Off:it.Span.End()]) {
 					return fmt.Errorf("#%d: %s of the new context is not at %+v", r.N, it.Raw, it.Span)
@@ -766,9 +730,9 @@ func compaction(s *story) error {
 // change spoils the first item of a kind.
 func (s *story) change(kind transcript.Kind, spoil func(it *transcript.Item)) {
 	for _, r := range s.all {
-		for i := range r.items {
-			if r.items[i].Kind == kind {
-				spoil(&r.items[i])
+		for i := range r.Items {
+			if r.Items[i].Kind == kind {
+				spoil(&r.Items[i])
 				return
 			}
 		}

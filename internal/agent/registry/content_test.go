@@ -108,6 +108,8 @@ func TestAfter(t *testing.T) {
 }
 
 func TestReading(t *testing.T) {
+	const whole = "# a\n\n1\tb\n"
+	agent := map[string]string{"Read": "claude-code", "Bash": "claude-code", "shell": "codex", "read": "pi", "read_file": "gemini-cli"}
 	many := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -140,15 +142,33 @@ func TestReading(t *testing.T) {
 		{"head", "shell", `{"command":["head","-n","2","a"]}`, "c\nd\n", "a part"},
 		{"tail", "shell", `{"command":["tail","-n","2","a"]}`, "c\nd\n", "nothing"},
 		{"nl", "shell", `{"command":["nl","-ba","a"]}`, "     1\tc\n     2\td\n", "a part"},
+		// Tools that do not number lines, and say in a notice that some are missing.
+		{"whole", "read", `{"path":"/a"}`, whole, whole},
+		{"brackets of the file's own", "read", `{"path":"/a"}`, "a\n\n[b]", "a\n\n[b]"},
+		{"no more lines than asked for", "read", `{"path":"/a","limit":9}`, whole, whole},
+		{"from a line to the end", "read", `{"path":"/a","offset":5}`, "e\nf", "a part"},
+		{"part", "read", `{"path":"/a","offset":2,"limit":2}`, "b\nc\n\n[4 more lines in file. Use offset=4 to continue.]", "a part"},
+		{"the first lines", "read", `{"path":"/a"}`, "a\nb\n\n[Showing lines 1-2 of 9 (50.0KB limit). Use offset=3 to continue.]", "a part"},
+		{"part, in 2025", "read", `{"path":"/a","limit":1}`, "a\n\n... (620 more lines not shown. Use offset=2 to continue reading)", "a part"},
+		{"cut lines, in 2025", "read", `{"path":"/a"}`, "a\n\n... (Some lines were truncated to 2000 characters for display)", "nothing"},
+		{"a line too long", "read", `{"path":"/a"}`, "[Line 1 is 80.0KB, exceeds 50.0KB limit. Use bash: sed -n '1p' a | head -c 51200]", "nothing"},
+		{"no text", "read", `{"path":"/a"}`, "a\ufffdb", "nothing"},
+		{"whole", "read_file", `{"file_path":"/a"}`, whole, whole},
+		{"part", "read_file", `{"file_path":"/a"}`, "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-2 of 9 total lines.\n\n--- FILE CONTENT (truncated) ---\na\nb", "nothing"},
+		{"part, in 2025", "read_file", `{"file_path":"/a"}`, "[File content truncated: showing lines 1-2 of 9 total lines. Use offset/limit parameters to view more.]\na\nb", "nothing"},
+		{"from a line on", "read_file", `{"file_path":"/a","offset":3}`, "d\ne", "nothing"},
+		{"a GEMINI.md follows", "read_file", `{"file_path":"/a"}`, "a\n\n--- Newly Discovered Project Context ---\nx\n--- End Project Context ---", "nothing"},
+		{"no text", "read_file", `{"file_path":"/a"}`, "Cannot display content of binary file: a", "nothing"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			a := clientOf(c.tool).Understand(c.tool, []byte(c.input))
+		t.Run(c.tool+" "+c.name, func(t *testing.T) {
+			f, _ := agents().Lookup(agent[c.tool])
+			a := f.Client.Understand(c.tool, []byte(c.input))
 			out := transcript.Outcome{Text: c.text, HasExit: true}
-			if got := known(clientOf(c.tool).Reading(c.tool, &a, &out)); got != c.want {
+			if got := known(f.Client.Reading(c.tool, &a, &out)); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			out.Failed, out.Exit = true, 1
-			if got := known(clientOf(c.tool).Reading(c.tool, &a, &out)); got != "nothing" {
+			if got := known(f.Client.Reading(c.tool, &a, &out)); got != "nothing" {
 				t.Errorf("a failed read tells %q", got)
 			}
 		})
@@ -217,40 +237,4 @@ func FuzzAfter(f *testing.F) {
 			}
 		}
 	})
-}
-
-// TestReadingWithoutNumbers checks a tool that does not number lines and says in a notice that some are missing.
-func TestReadingWithoutNumbers(t *testing.T) {
-	const whole, unknown = "# a\n\n1\tb\n", "nothing"
-	none := [2]int{}
-	for _, c := range []struct {
-		agent, name string
-		lines       [2]int
-		text, want  string
-	}{
-		{"pi", "whole", none, whole, whole},
-		{"pi", "brackets of the file's own", none, "a\n\n[b]", "a\n\n[b]"},
-		{"pi", "no more lines than asked for", [2]int{0, 9}, whole, whole},
-		{"pi", "from a line to the end", [2]int{5, 0}, "e\nf", "a part"},
-		{"pi", "part", [2]int{2, 2}, "b\nc\n\n[4 more lines in file. Use offset=4 to continue.]", "a part"},
-		{"pi", "the first lines", none, "a\nb\n\n[Showing lines 1-2 of 9 (50.0KB limit). Use offset=3 to continue.]", "a part"},
-		{"pi", "part, in 2025", [2]int{0, 1}, "a\n\n... (620 more lines not shown. Use offset=2 to continue reading)", "a part"},
-		{"pi", "cut lines, in 2025", none, "a\n\n... (Some lines were truncated to 2000 characters for display)", unknown},
-		{"pi", "a line too long", none, "[Line 1 is 80.0KB, exceeds 50.0KB limit. Use bash: sed -n '1p' a | head -c 51200]", unknown},
-		{"pi", "no text", none, "a\ufffdb", unknown},
-		{"gemini-cli", "whole", none, whole, whole},
-		{"gemini-cli", "part", none, "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-2 of 9 total lines.\n\n--- FILE CONTENT (truncated) ---\na\nb", unknown},
-		{"gemini-cli", "part, in 2025", none, "[File content truncated: showing lines 1-2 of 9 total lines. Use offset/limit parameters to view more.]\na\nb", unknown},
-		{"gemini-cli", "from a line on", [2]int{3, 0}, "d\ne", unknown},
-		{"gemini-cli", "a GEMINI.md follows", none, "a\n\n--- Newly Discovered Project Context ---\nx\n--- End Project Context ---", unknown},
-		{"gemini-cli", "no text", none, "Cannot display content of binary file: a", unknown},
-	} {
-		t.Run(c.agent+" "+c.name, func(t *testing.T) {
-			f, _ := agents().Lookup(c.agent)
-			a := transcript.Action{Op: transcript.Read, Files: []transcript.FileChange{{Op: transcript.Read, Path: "/a"}}, Lines: c.lines}
-			if got := known(f.Client.Reading("read", &a, &transcript.Outcome{Text: c.text})); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
-	}
 }

@@ -2,8 +2,10 @@ package registry_test
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -92,7 +94,7 @@ func TestCorpus(t *testing.T) {
 			if sniffed, _, ok := (registry.Table{}).Sniff(data[:min(len(data), 4096)]); !ok || sniffed != agent {
 				t.Errorf("Sniff = %q, %v", sniffed, ok)
 			}
-			joined(t, agent, data)
+			testkit.Must(t, joined(decode(registry.Table{}.NewDecoder(agent, class), data), data))
 			if diff := cmp.Diff(records(t, agent, class, data), records(t, agent, class, data, len(data)/3, len(data)/2)); diff != "" {
 				t.Error(diff)
 			}
@@ -179,4 +181,109 @@ func count(t *testing.T, agent string, class transcript.Class, data []byte) (c t
 		}
 	}
 	return c, output
+}
+
+// TestTornRecord cuts records off at any byte, with the next record on the same line: that one is read, and the line counts as
+// one that was not read in whole.
+func TestTornRecord(t *testing.T) {
+	var names []string
+	for _, at := range []string{"testdata/*.jsonl", corpus + "/*/*.jsonl"} {
+		found, err := filepath.Glob(at)
+		testkit.Must(t, err)
+		names = append(names, found...)
+	}
+	rng := rand.New(rand.NewPCG(testkit.Seed(), 7))
+	for _, name := range testkit.Sample(t, names, 30) {
+		b, err := os.ReadFile(name)
+		testkit.Must(t, err)
+		lines := bytes.Split(bytes.TrimSpace(b), []byte("\n"))
+		agent := agentOf[filepath.Base(filepath.Dir(name))]
+		if first, _, _ := strings.Cut(filepath.Base(name), "."); agent == "" {
+			agent = agentOf[first]
+		}
+		if len(lines) < 3 || agent == "" {
+			continue
+		}
+		for range testkit.Cases(t, 10, 200) {
+			i := 1 + rng.IntN(len(lines)-2)
+			if len(lines[i]) < 2 || !transcript.Valid(lines[i]) || !transcript.Valid(lines[i+1]) || len(lines[i]) > 1<<20 {
+				continue
+			}
+			torn := lines[i][:1+rng.IntN(len(lines[i])-1)]
+			whole := lines[i+1]
+			want := lastRecord(agent, [][]byte{lines[0], whole})
+			got := lastRecord(agent, [][]byte{lines[0], append(bytes.Clone(torn), whole...)})
+			if want.Unknown { // what no record of a known type is may be a part of the cut one
+				continue
+			}
+			if !got.Broken || !got.Unread || !slices.EqualFunc(want.Items, got.Items, sameItem) {
+				t.Errorf("%s: %d items of %d, broken %t, from %.200q then %.200q", name, len(got.Items), len(want.Items), got.Broken, torn, whole)
+			}
+		}
+	}
+}
+
+func lastRecord(agent string, lines [][]byte) transcript.Record {
+	all := decode(registry.Table{}.NewDecoder(agent, transcript.Main), append(bytes.Join(lines, []byte("\n")), '\n'))
+	return all[len(all)-1]
+}
+
+func sameItem(a, b transcript.Item) bool { return a.Kind == b.Kind && bytes.Equal(a.Raw, b.Raw) }
+
+// TestReplayOfRealSessions checks that replaying the calls gives the same file as the client recorded before each edit.
+func TestReplayOfRealSessions(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join(corpus, "claude", "*.jsonl"))
+	if err != nil || len(paths) == 0 {
+		t.Skip("no real sessions here")
+	}
+	same, unknown := 0, 0
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		testkit.Must(t, err)
+		calls := map[string]transcript.Item{}
+		files := map[string]transcript.Content{}
+		for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
+			for _, it := range r.Items {
+				call, ok := calls[it.Call]
+				switch {
+				case it.Kind == transcript.Call:
+					it.Raw = slices.Clone(it.Raw)
+					calls[it.Call] = it
+				case it.Kind == transcript.Result && ok:
+					a := call.Understand()
+					a.Resolve(r.Cwd)
+					out := it.Explain(call.Tool, a.Op)
+					kept, _ := transcript.CopyOf(r)
+					for n, ch := range a.Changes(&out) {
+						before := files[ch.Path]
+						if want, ok := kept.Before.Text(); ok && kept.Path == ch.Path {
+							got, known := before.Text()
+							switch {
+							case !known:
+								unknown++
+							case got != want:
+								t.Errorf("%s#%d: %s: %d bytes by replay, the client kept %d", filepath.Base(path), r.N, filepath.Base(ch.Path), len(got), len(want))
+							default:
+								same++
+							}
+							// Seen keeps the client's content only where the two agree.
+							if all, ok := kept.Before.Seen(before).Text(); !ok || all != want {
+								t.Errorf("%s#%d: what is known in part is not so", filepath.Base(path), r.N)
+							}
+							before = kept.Before
+						}
+						if ch.Op == transcript.Read {
+							files[ch.Path] = before.Seen(call.Client().Reading(call.Tool, &a, &out))
+							continue
+						}
+						files[ch.Path] = call.Client().After(call.Tool, call.Raw, n, before)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("before %d edits the replay tells the file as the client kept it; before %d it tells nothing, or lines only", same, unknown)
+	if same < 25 {
+		t.Error("hardly any edit is checked")
+	}
 }

@@ -3,8 +3,10 @@ package registry_test
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"ccd/internal/agent/claude"
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
@@ -33,6 +35,17 @@ func TestSniffTellsSubAgents(t *testing.T) {
 		agent, class, ok := registry.Table{}.Sniff([]byte(`{"type":"summary","summary":"x"}` + "\n" + fmt.Sprintf(line, side)))
 		if agent != "claude-code" || class != want || !ok {
 			t.Errorf("isSidechain %t: %s, class %d, %t; want class %d", side, agent, class, ok, want)
+		}
+	}
+}
+
+func TestClaudeProject(t *testing.T) {
+	for in, want := range map[string]string{
+		"/home/me/a.b_c": "-home-me-a-b-c", `C:\src`: "C--src", "/p😀é": "-p---",
+		"/home/me/" + strings.Repeat("deep/", 60): "-home-me-" + strings.Repeat("deep-", 38) + "d-30p046",
+	} {
+		if got := claude.Project(in); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
 		}
 	}
 }

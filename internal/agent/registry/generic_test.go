@@ -16,8 +16,8 @@ var flat = generic.Agent{
 	Parts: []string{"/parts"}, Time: []string{"/ts"}, Usage: []string{"/n/0", "/n/1"}, Cwd: []string{"/dir"},
 }
 
-// decode returns each record in a few words.
-func decode(a generic.Agent, data string) (all []string) {
+// words returns each record in a few words.
+func words(a generic.Agent, data string) (all []string) {
 	table := registry.Table{}.With(generic.Row("mine", a))
 	for r := range table.NewDecoder("mine", transcript.Main).Records(transcript.Segment{Data: []byte(data), Rest: true}) {
 		var b strings.Builder
@@ -69,7 +69,7 @@ func TestRecordsOfGeneric(t *testing.T) {
 		{`{"dir":"/srv"}`, " bookkeeping"},
 		{`{"turns":[{"kind":"user","text":"Hi"},{"kind":"ai","text":"Ho"},{"dir":"/srv"}]}`, " human(Hi) text(Ho)"},
 	} {
-		if got := decode(flat, c.line+"\n"); len(got) != 1 || got[0] != c.want {
+		if got := words(flat, c.line+"\n"); len(got) != 1 || got[0] != c.want {
 			t.Errorf("%s\n%q, want %q", c.line, got, c.want)
 		}
 	}
@@ -79,9 +79,9 @@ func TestRecordsOfGeneric(t *testing.T) {
 	noMember := flat
 	noMember.Messages = ""
 	for name, got := range map[string][]string{
-		"an object on several lines": decode(flat, "{\n  \"v\": 1,\n  \"turns\": [\n    {\"kind\": \"user\",\n \"text\": \"Hi\"},\n    {\"kind\": \"ai\", \"text\": \"Ho\"}\n  ]\n}\n"),
-		"an array":                   decode(noMember, `[{"kind":"user","text":"Hi"},{"kind":"ai","text":"Ho"}]`),
-		"parts that are the content": decode(inParts, "{\"kind\":\"user\",\"text\":[{\"said\":\"Hi\"}]}\n{\"kind\":\"ai\",\"text\":[{\"said\":\"Ho\"}]}\n"),
+		"an object on several lines": words(flat, "{\n  \"v\": 1,\n  \"turns\": [\n    {\"kind\": \"user\",\n \"text\": \"Hi\"},\n    {\"kind\": \"ai\", \"text\": \"Ho\"}\n  ]\n}\n"),
+		"an array":                   words(noMember, `[{"kind":"user","text":"Hi"},{"kind":"ai","text":"Ho"}]`),
+		"parts that are the content": words(inParts, "{\"kind\":\"user\",\"text\":[{\"said\":\"Hi\"}]}\n{\"kind\":\"ai\",\"text\":[{\"said\":\"Ho\"}]}\n"),
 	} {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: %q, want %q", name, got, want)

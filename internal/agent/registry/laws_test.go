@@ -3,6 +3,7 @@ package registry_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -18,46 +19,30 @@ import (
 
 // records decodes data cut into segments at cuts and returns all records as text. It checks that each span has the
 // bytes of its record.
-func records(t testing.TB, agent string, class transcript.Class, data []byte, cuts ...int) []string {
+func records(t testing.TB, agent string, class transcript.Class, data []byte, cuts ...int) (out []string) {
 	t.Helper()
-	d := registry.Table{}.NewDecoder(agent, class)
-	var out []string
-	from := 0
-	for _, to := range append(cuts, len(data)) {
-		seg := transcript.Segment{Data: bytes.Clone(data[from:to]), Rest: to == len(data)}
-		seg.Start.Offset = int64(from)
-		for r := range d.Records(seg) {
-			checkRecord(t, r, data, len(out)+1)
-			var b strings.Builder
-			dump(&b, r)
-			out = append(out, b.String())
-		}
-		for i := range seg.Data { // a record must not refer to a segment that has ended
-			seg.Data[i] = '#'
-		}
-		from = to
+	all := decode(registry.Table{}.NewDecoder(agent, class), data, cuts...)
+	for i := range all {
+		testkit.Must(t, sound(&all[i], data, i+1))
+		var b strings.Builder
+		dump(&b, &all[i])
+		out = append(out, b.String())
 	}
 	return out
 }
 
-func checkRecord(t testing.TB, r *transcript.Record, data []byte, n int) {
-	t.Helper()
-	if r.N != n {
-		t.Fatalf("record %d calls itself #%d", n, r.N)
+// sound checks that record n and its items are what the file has there, and that all may be asked of them.
+func sound(r *transcript.Record, data []byte, n int) error {
+	if r.N != n || r.Span.Off < 0 || r.Span.End() > int64(len(data)) {
+		return fmt.Errorf("record %d is #%d at %+v", n, r.N, r.Span)
 	}
 	line := data[r.Span.Off:r.Span.End()]
-	if r.Hash != mark.Hash(sha256.Sum256(line)) {
-		t.Fatalf("#%d: hash is not of the line", r.N)
-	}
-	if !r.Long && !bytes.Equal(r.Raw, line) {
-		t.Fatalf("#%d: Raw = %q, file has %q", r.N, r.Raw, line)
+	if r.Hash != mark.Hash(sha256.Sum256(line)) || !r.Long && !bytes.Equal(r.Raw, line) {
+		return fmt.Errorf("#%d: the file has %q, not %q, or another hash", n, line, r.Raw)
 	}
 	for _, i := range r.Items {
-		if i.Span.Off < r.Span.Off || i.Span.End() > r.Span.End() || !bytes.Equal(i.Raw, data[i.Span.Off:i.Span.End()]) {
-			t.Fatalf("#%d: item %v at %+v shows %q", r.N, i.Kind, i.Span, i.Raw)
-		}
-		if i.Span.Len == 0 {
-			t.Fatalf("#%d: item %v is empty", r.N, i.Kind)
+		if i.Span.Len == 0 || i.Span.Off < r.Span.Off || i.Span.End() > r.Span.End() || !bytes.Equal(i.Raw, data[i.Span.Off:i.Span.End()]) {
+			return fmt.Errorf("#%d: item %v at %+v shows %q", n, i.Kind, i.Span, i.Raw)
 		}
 		original := transcript.Original(i.Kind, i.Raw)
 		for f := transcript.Unframed; f <= transcript.Within; f++ {
@@ -72,28 +57,22 @@ func checkRecord(t testing.TB, r *transcript.Record, data []byte, n int) {
 			i.Client().Reading(i.Tool, &transcript.Action{Op: transcript.Read, Files: []transcript.FileChange{{Op: transcript.Read}}}, &o)
 		}
 	}
+	return nil
 }
 
 // joined checks that the spans of the records, with one line end between them, are the whole file.
-func joined(t testing.TB, agent string, data []byte) {
-	t.Helper()
-	next, open := int64(0), false
-	d := registry.Table{}.NewDecoder(agent, transcript.Main)
-	for r := range d.Records(transcript.Segment{Data: data, Rest: true}) {
-		if r.Span.Off != next {
-			t.Fatalf("#%d begins at %d, want %d", r.N, r.Span.Off, next)
+func joined(all []transcript.Record, data []byte) error {
+	next := int64(0)
+	for _, r := range all {
+		if r.Span.Off != next || r.Span.End() < int64(len(data)) && data[r.Span.End()] != '\n' {
+			return fmt.Errorf("#%d stands at %+v, the one before ended at %d", r.N, r.Span, next-1)
 		}
 		next = r.Span.End() + 1
 	}
-	if open = d.ContinuesLine(transcript.Segment{Data: []byte("x")}); open {
-		next--
+	if next < int64(len(data)) {
+		return fmt.Errorf("the records end at %d of %d bytes", next, len(data))
 	}
-	if next != int64(len(data)) {
-		t.Fatalf("records end at %d of %d bytes (open %v)", next, len(data), open)
-	}
-	if ends := len(data) > 0 && data[len(data)-1] != '\n'; open != ends {
-		t.Fatalf("Reopens = %v, last line without a line end: %v", open, ends)
-	}
+	return nil
 }
 
 func FuzzRecordsLossless(f *testing.F) {
@@ -120,7 +99,7 @@ func FuzzRecordsLossless(f *testing.F) {
 			t.Fatalf("cut at %v the records differ:\n%s", cuts, diff)
 		}
 		if x.agent != transcript.Messages {
-			joined(t, x.agent, data)
+			testkit.Must(t, joined(decode(registry.Table{}.NewDecoder(x.agent, x.class), data), data))
 		}
 	})
 }
