@@ -1,13 +1,11 @@
 package resume
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
 
@@ -15,29 +13,36 @@ import (
 // paired, and that nothing would be rejected or cause an immediate compaction. The error names the first wrong record, 0 for the
 // copy as a whole.
 func check(agent string, lines [][]byte) error {
-	refuse := func(record int, why string) error { return fmt.Errorf("record %d: %s", record, why) }
 	for i, line := range lines {
 		if why := unsound(line); why != "" {
 			return refuse(i+1, why)
 		}
 	}
+	return checkRecords(agent, lines)
+}
+
+// checkRecords is check for the records of lines, or of a list.
+func checkRecords(agent string, lines [][]byte) error {
 	s := checked{agent: agent, uuids: map[string]bool{}, ids: map[string]bool{}, open: map[string]bool{}}
-	data := append(bytes.Join(lines, []byte{'\n'}), '\n')
-	for r := range (registry.Table{}).NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: data}) {
+	n := 0
+	for r := range decoded(agent, lines) {
 		if why := s.record(r); why != "" {
 			return refuse(r.N, why)
 		}
+		n = r.N
 	}
 	switch {
 	case !s.said:
 		return refuse(0, "no messages")
 	case len(s.open) > 0:
-		return refuse(len(lines), "a call has no result")
+		return refuse(n, "a call has no result")
 	case s.last == transcript.Thinking:
-		return refuse(len(lines), "thinking at the end of its reply")
+		return refuse(n, "thinking at the end of its reply")
 	}
 	return nil
 }
+
+func refuse(record int, why string) error { return fmt.Errorf("record %d: %s", record, why) }
 
 // unsound returns what is wrong with a line, which must be one JSON object.
 func unsound(line []byte) string {
@@ -79,7 +84,7 @@ func (s *checked) record(r *transcript.Record) string {
 	switch {
 	case r.Broken || r.Unknown:
 		return "a record of an unknown type"
-	case r.N == 1 && r.Resumed == nil:
+	case r.N == 1 && r.Resumed == nil && s.agent != transcript.Messages:
 		return "a first record that does not name the original"
 	case r.N > 1 && len(r.Items) == 0 && r.Title == "":
 		return "an unexpected record, or one with no content"
@@ -147,7 +152,7 @@ func (s *checked) item(r *transcript.Record, it *transcript.Item) string {
 			why = "an image or document of an unsupported type, or without data"
 		}
 	case it.Kind == transcript.Thinking:
-		if !signed(r, it) || s.mute {
+		if s.agent == transcript.Messages || !signed(r, it) || s.mute {
 			why = "unsigned thinking, or thinking that is not at the start of its reply"
 		}
 	case strings.TrimSpace(node(it.Raw).Text()) == "":
