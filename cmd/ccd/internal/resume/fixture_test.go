@@ -3,7 +3,6 @@ package resume
 import (
 	"bytes"
 	"iter"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -43,17 +42,6 @@ func generated(t testing.TB, agent string, seed uint64, size int64) []byte {
 	var b bytes.Buffer
 	testkit.Must(t, gen.Write(&b, agent, seed, size))
 	return b.Bytes()
-}
-
-// dropped removes some lines, which orphans calls and breaks the chain.
-func dropped(data []byte, rng *rand.Rand, oneIn int) []byte {
-	var kept []byte
-	for line := range bytes.Lines(data) {
-		if rng.IntN(oneIn) != 0 {
-			kept = append(kept, line...)
-		}
-	}
-	return kept
 }
 
 func makeCopy(t testing.TB, src Source, to string, tokens int) (Copy, error) {

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"testing"
 
 	"ccd/internal/mark"
@@ -15,42 +18,92 @@ import (
 // written are the agents whose sessions ccd writes.
 var written = []string{claude, codex, "gemini-cli", "qwen-code", "pi"}
 
-// TestEveryCopyIsTaken: whatever a session lacks and however small the budget is, agents and their APIs accept the
-// copy, it keeps its budget, and it is recognized as a copy. The same is true of a copy of it.
+// corpora are directories of real transcripts, which are not part of the repository.
+var corpora = []string{"../../../../../shared/corpus", "../../../../../shared/more", "../../../../../shared/cases/*/*/*"}
+
+// agentsOf maps a directory of the corpus to its agent.
+var agentsOf = map[string]string{
+	"claude": claude, "-home-me-shop": claude, "codex": codex, "gemini": "gemini-cli", "qwen": "qwen-code", "pi": "pi", "openclaw": "openclaw",
+	"copilot": "copilot-cli", "cursor": "cursor", "droid": "factory-droid",
+}
+
+// TestEveryCopyIsTaken: whatever a session lacks, wherever a crash or an API error cut it off and however small the budget is,
+// agents and their APIs accept the copy, it keeps its budget, and it is recognized as a copy. The same is true of a copy of it.
 func TestEveryCopyIsTaken(t *testing.T) {
-	for _, from := range []string{claude, codex} {
-		for i, to := range written {
-			t.Run(from+" to "+to, func(t *testing.T) {
-				t.Parallel()
-				rng := rand.New(rand.NewPCG(7, uint64(len(from)*100+len(to))))
+	var files []string
+	for _, dir := range corpora {
+		found, err := filepath.Glob(filepath.Join(dir, "*", "*.jsonl"))
+		testkit.Must(t, err)
+		files = append(files, found...)
+	}
+	for i, to := range written {
+		t.Run(to, func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(testkit.Seed(), uint64(i)))
+			made := 0
+			take := func(what, from string, data []byte) {
+				t.Helper()
+				tokens := []int{0, LeastTokens, LeastTokens + rng.IntN(120_000)}[rng.IntN(3)]
+				what = fmt.Sprintf("%s, %d bytes, %d tokens", what, len(data), tokens)
+				for _, next := range []string{to, written[rng.IntN(len(written))]} {
+					c, err := makeCopy(t, sourceOf(from, data), next, tokens)
+					if errors.Is(err, ErrNothing) || errors.Is(err, ErrTooSmall) {
+						return
+					} else if err != nil {
+						t.Fatalf("%s, to %s: %v", what, next, err)
+					}
+					holds(t, what+", to "+next, next, c, tokens+min(tokens, 100)) // a call in words may be longer than its stub
+					made++
+					from, data = next, append(bytes.Join(c.Lines, []byte("\n")), '\n')
+				}
+			}
+			for _, from := range []string{claude, codex} {
 				for seed := range uint64(testkit.Cases(t, 2, 12)) {
 					data := generated(t, from, seed, 20_000+rng.Int64N(400_000))
-					if seed%3 > 0 {
-						data = dropped(data, rng, 2+rng.IntN(30))
-					}
-					if seed%5 == 0 && len(data) > 100 {
-						data = data[:len(data)-1-rng.IntN(100)]
-					}
-					tokens := LeastTokens + rng.IntN(120_000)
-					if seed%4 == 0 {
-						tokens = 0
-					}
-					c, err := makeCopy(t, sourceOf(from, data), to, tokens)
-					if err != nil {
-						t.Fatalf("seed %d, %d tokens: %v", seed, tokens, err)
-					}
-					holds(t, fmt.Sprintf("seed %d", seed), to, c, tokens)
-					next := written[(i+int(seed))%len(written)]
-					again, err := makeCopy(t, sourceOf(to, append(bytes.Join(c.Lines, []byte("\n")), '\n')), next, tokens)
-					if err != nil {
-						t.Fatalf("seed %d, %d tokens, to %s: %v", seed, tokens, next, err)
-					}
-					holds(t, fmt.Sprintf("seed %d to %s", seed, next), next, again, tokens)
+					take(fmt.Sprintf("%s, seed %d", from, seed), from, spoiled(rng, data[:len(data)-rng.IntN(100)]))
 				}
-			})
-		}
+			}
+			if made < 8 {
+				t.Errorf("%d copies: the test sees nothing", made)
+			}
+			for _, name := range testkit.Sample(t, files, 3) {
+				from, data := agentsOf[filepath.Base(filepath.Dir(name))], testkit.Read(t, name)
+				if from == "" || len(data) == 0 || len(data) > 2<<20 {
+					continue
+				}
+				for range testkit.Cases(t, 3, 12) {
+					at := rng.IntN(len(data))
+					take(name, from, spoiled(rng, data[:at+bytes.IndexByte(data[at:], '\n')+1]))
+				}
+			}
+		})
 	}
 }
+
+// spoiled returns the lines, or in two of three cases the lines with some missing, twice, in another place or with an empty text,
+// so that calls, results and replies are no longer whole.
+func spoiled(rng *rand.Rand, data []byte) []byte {
+	var all [][]byte
+	rare := []int{1 << 30, 40, 8}[rng.IntN(3)]
+	for line := range bytes.Lines(data) {
+		if rng.IntN(rare) > 3 {
+			all = append(all, line)
+			continue
+		}
+		switch rng.IntN(4) {
+		case 0:
+		case 1:
+			all = append(all, line, line)
+		case 2:
+			all = slices.Insert(all, rng.IntN(len(all)+1), line)
+		case 3:
+			all = append(all, text.ReplaceAll(line, []byte(`"$1":""`)))
+		}
+	}
+	return bytes.Join(all, nil)
+}
+
+var text = regexp.MustCompile(`"(text|content|output|thinking|id|call_id)": ?"(?:[^"\\]|\\.)*"`)
 
 // holds checks what is true for every copy.
 func holds(t *testing.T, what, agent string, c Copy, tokens int) {
