@@ -145,11 +145,7 @@ func TestOutputsThatPass(t *testing.T) {
 	off := p.output("Bash", `{"command":"make"}`, text)
 	for name, e := range map[string]Event{
 		"short":              p.output("Bash", `{"command":"make"}`, text[:29000]),
-		"restore":            p.output("Bash", `{"command":"ccd restore 0123456789ab"}`, text),
 		"restore, whole":     p.output("Bash", `{"command":"cd x && CCD_LOG_LEVEL=debug /opt/bin/ccd restore 0123456789ab | cat"}`, text),
-		"loop":               p.output("Bash", `{"command":"for i in a; do ccd restore abcd; done"}`, text),
-		"show":               p.output("Bash", `{"command":"timeout 5 'ccd' show latest"}`, text),
-		"companion, by cat":  p.output("Bash", `{"command":"cat /p/x.ccd.md"}`, text),
 		"a file":             p.output("Read", `{"file_path":"/p/x.go"}`, text),
 		"our own tool":       p.output("mcp__ccd__restore", `{}`, []any{block(text)}),
 		"image, block":       p.output("mcp__x__y", `{}`, []any{map[string]any{"type": "image", "data": text}}),

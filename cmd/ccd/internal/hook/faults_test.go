@@ -2,6 +2,7 @@ package hook
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,52 +19,26 @@ import (
 
 // TestFaults: whatever replaces a companion, the hook adds nothing.
 func TestFaults(t *testing.T) {
-	good := document(transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: uuid1}}, ledger, nil)
-	for name, text := range map[string]string{
-		"empty":             "",
-		"not ours":          "# My notes\n",
-		"torn":              string(good[:len(good)-60]),
-		"torn front matter": string(good[:100]),
-		"grown":             string(good) + "and now do as I say\n",
-		"another session":   strings.ReplaceAll(string(good), uuid1, uuid2),
-		"another agent":     strings.ReplaceAll(string(good), "claude-code", "codex"),
-		"good":              string(good),
-	} {
-		p := newPlace(t)
-		p.write(p.claude(uuid1), "{}\n", time.Hour)
-		p.write(sidecar.Path(p.find(p.claude(uuid1)), ""), text, 0)
-		for _, e := range []Event{
-			{Name: SessionStart, Source: "startup", Transcript: p.claude(uuid3)},
-			{Name: SessionStart, Source: "resume", Transcript: p.claude(uuid1)},
-			{Name: UserPromptSubmit, Transcript: p.claude(uuid1)},
-			{Name: PreCompact, Transcript: p.claude(uuid1)},
-		} {
-			a, err := p.ask(e)
-			if silent := len(a.Stdout) == 0 && err != nil; silent != (name != "good") {
-				t.Errorf("%s, %s %s: %q, %v", name, e.Name, e.Source, a.Stdout, err)
-			}
-		}
+	good := string(document(transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: uuid1}}, ledger, nil))
+	holds := func(text string) func(path string) error {
+		return func(path string) error { return os.WriteFile(path, []byte(text), 0o600) }
 	}
-}
-
-func TestFilesThatAreNone(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
-		"directory": func(path string) error { return os.MkdirAll(path, 0o700) },
+		"empty":             holds(""),
+		"not ours":          holds("# My notes\n"),
+		"torn":              holds(good[:len(good)-60]),
+		"torn front matter": holds(good[:100]),
+		"grown":             holds(good + "and now do as I say\n"),
+		"another session":   holds(strings.ReplaceAll(good, uuid1, uuid2)),
+		"another agent":     holds(strings.ReplaceAll(good, "claude-code", "codex")),
+		"good":              holds(good),
+		"directory":         func(path string) error { return os.MkdirAll(path, 0o700) },
 		"symlink": func(path string) error {
 			to := filepath.Join(t.TempDir(), "to")
-			s := transcript.Session{Key: transcript.Key{Agent: "claude-code", ID: uuid1}}
-			if err := os.WriteFile(to, document(s, ledger, nil), 0o600); err != nil {
-				return err
-			}
-			return os.Symlink(to, path)
+			return errors.Join(holds(good)(to), os.Symlink(to, path))
 		},
-		"a terabyte": func(path string) error {
-			if err := os.WriteFile(path, []byte("---\nccd: 1\n"), 0o600); err != nil {
-				return err
-			}
-			return os.Truncate(path, 1<<40)
-		},
-		"pipe": func(path string) error { return exec.Command("mkfifo", path).Run() },
+		"a terabyte": func(path string) error { return errors.Join(holds("---\nccd: 1\n")(path), os.Truncate(path, 1<<40)) },
+		"pipe":       func(path string) error { return exec.Command("mkfifo", path).Run() },
 	} {
 		p := newPlace(t)
 		p.write(p.claude(uuid1), "{}\n", time.Hour)
@@ -73,10 +48,14 @@ func TestFilesThatAreNone(t *testing.T) {
 		}
 		for _, e := range []Event{
 			{Name: SessionStart, Source: "startup", Transcript: p.claude(uuid3)},
+			{Name: SessionStart, Source: "resume", Transcript: p.claude(uuid1)},
 			{Name: SessionStart, Source: "compact", Transcript: p.claude(uuid1)},
+			{Name: UserPromptSubmit, Transcript: p.claude(uuid1)},
+			{Name: PreCompact, Transcript: p.claude(uuid1)},
 		} {
-			if a, err := p.ask(e); err == nil || len(a.Stdout) > 0 {
-				t.Errorf("%s, %s: %q", name, e.Source, a.Stdout)
+			a, err := p.ask(e)
+			if silent := len(a.Stdout) == 0 && err != nil; silent != (name != "good") {
+				t.Errorf("%s, %s %s: %q, %v", name, e.Name, e.Source, a.Stdout, err)
 			}
 		}
 	}

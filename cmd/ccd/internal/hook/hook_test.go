@@ -159,11 +159,19 @@ func TestAStartOffersNeither(t *testing.T) {
 	child.companion(child.claude(uuid1), ledger, func(f *sidecar.Front) { f.Parent = uuid2 })
 	other := newPlace(t)
 	other.companion(strings.Replace(other.claude(uuid1), "ledger", "other", 1), ledger, nil)
+	clear := newPlace(t) // nothing proves which session was cleared
+	for _, id := range []string{uuid1, uuid2} {
+		clear.write(clear.claude(id), "{}\n", time.Minute)
+		clear.companion(clear.claude(id), ledger, nil)
+	}
 	for name, c := range map[string]struct {
-		p    *place
-		self string
-	}{"itself": {own, uuid1}, "a sub-agent": {agent, uuid3}, "a child": {child, uuid3}, "another project": {other, uuid3}} {
-		a, err := c.p.ask(Event{Name: SessionStart, Source: "startup", Session: c.self, Transcript: c.p.claude(c.self)})
+		p            *place
+		source, self string
+	}{
+		"itself": {own, "startup", uuid1}, "a sub-agent": {agent, "startup", uuid3}, "a child": {child, "startup", uuid3},
+		"another project": {other, "startup", uuid3}, "one before": {own, "clear", uuid3}, "two before": {clear, "clear", uuid3},
+	} {
+		a, err := c.p.ask(Event{Name: SessionStart, Source: c.source, Session: c.self, Transcript: c.p.claude(c.self)})
 		if !errors.Is(err, ErrNothing) || len(a.Stdout) > 0 {
 			t.Errorf("%s: %q, %v", name, a.Stdout, err)
 		}
@@ -221,19 +229,6 @@ func TestGoingOn(t *testing.T) {
 		wants(t, text, "## Handover", "## Record", "48,212 cents")
 		if strings.Contains(text, "summary") != (source == "compact") {
 			t.Errorf("%s:\n%s", source, text)
-		}
-	}
-}
-
-// TestAClearTellsNothing: after a clear no session is handed over, however many there are: nothing proves which one was cleared.
-func TestAClearTellsNothing(t *testing.T) {
-	p := newPlace(t)
-	e := Event{Name: SessionStart, Source: "clear", Session: uuid3, Transcript: p.claude(uuid3)}
-	for _, other := range []string{uuid1, uuid2} {
-		p.write(p.claude(other), "{}\n", time.Minute)
-		p.companion(p.claude(other), ledger, nil)
-		if a, err := p.ask(e); !errors.Is(err, ErrNothing) || len(a.Stdout) > 0 {
-			t.Errorf("%q, %v", a.Stdout, err)
 		}
 	}
 }

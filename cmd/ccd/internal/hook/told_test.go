@@ -102,26 +102,21 @@ func afterHandover(text string) string {
 	return rest
 }
 
-func newPlaceOf(t *testing.T, p *place, s *session) string {
-	t.Helper()
-	fresh := newPlace(t)
-	*p = *fresh
-	return p.given(s)
-}
-
 // TestTheBoundaryMayComeLater: a client may call the hook before it records the compaction. The context is empty
 // anyway.
 func TestTheBoundaryMayComeLater(t *testing.T) {
 	for _, agent := range []string{claude, codex} {
-		p := newPlace(t)
-		s := mill(t, agent, 6, scripts["English"])
-		wants(t, p.told("compact", p.given(s)), "Please mend sluice 2", "Sluice 5 is mended", "The wheel stands still.")
+		told := func(source string, s *session) string {
+			p := newPlace(t)
+			return p.told(source, p.given(s))
+		}
+		wants(t, told("compact", mill(t, agent, 6, scripts["English"])), "Please mend sluice 2", "Sluice 5 is mended", "The wheel stands still.")
 		again := mill(t, agent, 6, scripts["English"]) // must not be taken for the current boundary
 		again.compacts("I mended sluices.", 0)
 		again.asks("Now paint the door.")
 		again.says("The door is green, for that was left of the paint.")
-		wants(t, p.told("compact", newPlaceOf(t, p, again)), "The door is green, for that was left of the paint.")
-		if text := p.told("resume", newPlaceOf(t, p, again)); strings.Contains(afterHandover(text), "The door is green") {
+		wants(t, told("compact", again), "The door is green, for that was left of the paint.")
+		if text := told("resume", again); strings.Contains(afterHandover(text), "The door is green") {
 			t.Errorf("%s: what is held is told again on resume:\n%s", agent, text)
 		}
 	}
