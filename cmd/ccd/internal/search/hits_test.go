@@ -33,9 +33,7 @@ func TestReadingAheadEndsWithTheSearch(t *testing.T) {
 	for _, n := range testkit.Sample(t, []int{1, 2, 3, 4, 7, 13}, 2) {
 		var got []int
 		for h, err := range all.Hits(context.Background()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			if got = append(got, h.Record); len(got) == n {
 				break
 			}

@@ -9,6 +9,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
 	"ccd/internal/redact"
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -18,7 +19,7 @@ const firstKey, secondKey = "AKIAQWERTYUIOPASDFGH", "AKIAZXCVBNMASDAWSHJK"
 func TestSecretsAreNotFound(t *testing.T) {
 	s := newShelf(t)
 	message := func(role, text string) string {
-		return fmt.Sprintf(`{"role":%q,"content":%q}`+"\n", role, text)
+		return fmt.Sprintf(`{"role":%q,"content":%q}`, role, text)
 	}
 	claude := func(n int, text string) string {
 		return fmt.Sprintf(`{"type":"user","uuid":"u%d","cwd":"/src","message":{"role":"user","content":%q}}`+"\n", n, text)
@@ -30,21 +31,17 @@ func TestSecretsAreNotFound(t *testing.T) {
 	beside := "use the oven " + secondKey + " tomorrow"
 	in := []*reader.Entry{
 		s.source(s.put("claude-code", "lines", transcript.Main, 1, claude(1, firstKey)+filler+claude(2, beside)+call("/src/"+secondKey+".txt"), 4096)),
-		s.source(s.put(transcript.Messages, "list.json", transcript.Main, 1, message("user", firstKey)+message("assistant", beside), 1<<20)),
+		s.source(s.put(transcript.Messages, "list.json", transcript.Main, 1, "["+message("user", firstKey)+",\n"+message("assistant", beside)+"]", 1<<20)),
 		s.source(s.put("claude-code", "lines/tool-results/x.txt", transcript.Attachment, 1, firstKey+"\n"+beside+"\n", 16)),
 	}
 	rules, err := redact.New(redact.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	l := s.library()
 	l.Agents.Redact = rules
 	find := func(q search.Query) (hits []search.Hit) {
 		t.Helper()
 		for h, err := range (search.Search{Library: l, Sessions: in, Query: q}).Hits(context.Background()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			hits = append(hits, h)
 		}
 		return hits
