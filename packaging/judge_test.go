@@ -2,9 +2,6 @@ package packaging
 
 import (
 	"bytes"
-	"encoding/xml"
-	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,63 +109,6 @@ func TestExposure(t *testing.T) {
 		}
 		if base <= limit {
 			t.Errorf("%s: the first layer alone scores %.1f: the score tells nothing of the second", name, base)
-		}
-	}
-}
-
-// TestPlistIsRead has a reader of property lists read what is written, Python's where there is one, and else only XML.
-func TestPlistIsRead(t *testing.T) {
-	o := options("/home/sam")
-	o.Environ = append(o.Environ, `CCD_X=<&"'>`)
-	s, _ := serviceOn(t, o, "darwin", 501, &fake{})
-	text := s.mgr.layers[0][0].text
-	words, err := plistWords(text)
-	if err != nil || !slices.Contains(words, `<&"'>`) {
-		t.Errorf("the value did not come through: %q, %v", words, err)
-	}
-	if _, err := plistWords(text[:len(text)/2]); err == nil {
-		t.Error("half of it is taken for the whole")
-	}
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is not installed: the property list is held as XML only")
-	}
-	const lint = `import plistlib, sys
-p = plistlib.loads(sys.stdin.buffer.read())
-want = {"Label": "ccd", "RunAtLoad": True, "KeepAlive": {"SuccessfulExit": False}, "ProcessType": "Background",
-        "LowPriorityIO": True, "Umask": 0o077}
-bad = [k for k, v in want.items() if p.get(k) != v or type(p.get(k)) is not type(v)]
-bad += [k for k in ("Nice", "ThrottleInterval", "ExitTimeOut") if type(p.get(k)) is not int]
-bad += [k for k, v in p["EnvironmentVariables"].items() if type(v) is not str]
-if p["ThrottleInterval"] > 10: bad.append("ThrottleInterval")
-sys.exit(", ".join(bad) or None)`
-	read := func(text []byte) (string, error) {
-		cmd := exec.Command(python, "-c", lint)
-		cmd.Stdin = bytes.NewReader(text)
-		out, err := cmd.CombinedOutput()
-		return string(out), err
-	}
-	if out, err := read(text); err != nil {
-		t.Errorf("plistlib: %v: %s", err, out)
-	}
-	bad := bytes.Replace(text, []byte("<integer>63</integer>"), []byte("<string>63</string>"), 1)
-	if _, err := read(bad); err == nil {
-		t.Error("an umask that is no number is taken")
-	}
-}
-
-func plistWords(text []byte) (words []string, err error) {
-	d := xml.NewDecoder(bytes.NewReader(text))
-	for {
-		tok, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return words, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if c, ok := tok.(xml.CharData); ok {
-			words = append(words, string(c))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package packaging
 import (
 	"bytes"
 	"context"
+	"encoding/xml"
 	"errors"
 	"flag"
 	"fmt"
@@ -72,7 +73,7 @@ func golden(t *testing.T, name, got string) {
 func TestText(t *testing.T) {
 	o := options("/home/sam")
 	system := Options{
-		Executable: "/usr/bin/ccd", Config: "/etc/ccd & co/c.toml", StateDir: "/home/sam/state", Home: "/home/sam",
+		Executable: "/usr/bin/ccd", Config: "/etc/ccd & <co>/c.toml", StateDir: "/home/sam/state", Home: "/home/sam",
 		System: true, User: "sam", Environ: []string{"CODEX_HOME=/srv/o's"},
 	}
 	child := options("/home/sam")
@@ -86,6 +87,9 @@ func TestText(t *testing.T) {
 	} {
 		s, _ := serviceOn(t, c.o, c.goos, 0, &fake{})
 		golden(t, name, string(s.mgr.layers[0][0].text))
+		if c.goos == "darwin" {
+			testkit.Must(t, xml.Unmarshal(s.mgr.layers[0][0].text, new(struct{})))
+		}
 		if len(s.mgr.layers) > 1 {
 			base, _, _ := strings.Cut(name, ".")
 			golden(t, base+".sandbox.conf", string(s.mgr.layers[0][1].text))

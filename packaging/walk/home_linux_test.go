@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,9 +22,6 @@ import (
 
 // transcripts is how many sessions alice has.
 const transcripts = 50
-
-// corpora names a directory of real transcripts, claude/*.jsonl and codex/*.jsonl; beside the checkout there is one.
-const corpora = "CCD_WALK_CORPUS"
 
 // canary stands in a transcript, and must never stand in a log.
 const canary = "marmalade-on-the-barometer"
@@ -56,41 +52,6 @@ type sample struct {
 	text  []byte
 }
 
-// samples are the real transcripts, then the first halves of the largest of them, and where there are none invented
-// ones; it tells which.
-func (w *walk) samples() (all []sample) {
-	w.Helper()
-	dir := os.Getenv(corpora)
-	if dir == "" {
-		dir = "../../../shared/corpus"
-	}
-	for _, agent := range []string{"claude", "codex"} {
-		found, err := filepath.Glob(filepath.Join(dir, agent, "*.jsonl"))
-		testkit.Must(w, err)
-		for _, path := range found {
-			text, err := os.ReadFile(path)
-			testkit.Must(w, err)
-			all = append(all, sample{agent, text})
-		}
-	}
-	all = all[:min(len(all), transcripts)]
-	whole := len(all)
-	largest := slices.SortedFunc(slices.Values(all), func(a, b sample) int { return len(b.text) - len(a.text) })
-	for _, s := range largest[:min(whole, transcripts-whole)] {
-		half := bytes.IndexByte(s.text[len(s.text)/2:], '\n') + 1
-		all = append(all, sample{s.agent, s.text[:len(s.text)/2+half]})
-	}
-	w.tell("%d real transcripts, %d first halves of them", whole, len(all)-whole)
-	if invented := transcripts - len(all); invented > 0 {
-		w.tell("%d invented ones (no real ones at %s)", invented, dir)
-	}
-	for n := len(all); n < transcripts; n++ {
-		w.seed++
-		all = append(all, invented(w, w.seed, 100<<10))
-	}
-	return all
-}
-
 // invented is a transcript of about size bytes, shaped like a real one.
 func invented(w *walk, seed int, size int64) sample {
 	w.Helper()
@@ -110,7 +71,9 @@ func place(who account, agent string, n int) string {
 
 // arrive has transcripts appear while the service runs, and waits for their archiving and their companions.
 func arrived(w *walk) {
-	for n, s := range w.samples() {
+	for n := range transcripts {
+		w.seed++
+		s := invented(w, w.seed, 100<<10)
 		if n == 0 {
 			s.text = append(bytes.Clone(s.text), said(n)...)
 		}

@@ -5,7 +5,6 @@ package walk
 import (
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -72,7 +71,7 @@ func (w *walk) read(inside string) string {
 	return string(text)
 }
 
-// sandboxed looks at the sandbox from inside, and at what systemd thinks of it.
+// sandboxed looks at the sandbox from inside.
 func sandboxed(w *walk) {
 	w.expect(w.probe(true), "in the sandbox", map[string]string{
 		"outside": "refused", "system": "refused", "key": "refused", "network": "refused", "namespace": "refused",
@@ -89,7 +88,6 @@ func sandboxed(w *walk) {
 		"manager": "done", "system-bus": "done", "memory": "done",
 	})
 	w.must(w.alice, "rm", "-r", ".ssh")
-	w.scored()
 	w.late()
 }
 
@@ -101,36 +99,6 @@ func (w *walk) expect(got map[string]string, where string, want map[string]strin
 			w.Errorf("%s: %s: %s, want it %s", where, name, got[name], how)
 		}
 	}
-}
-
-var exposure = regexp.MustCompile(`(?m)exposure level for .*: ([0-9.]+)`)
-
-// scored asks systemd-analyze.
-func (w *walk) scored() {
-	w.Helper()
-	dir := w.alice.home() + units
-	out, said, err := w.run(w.Context(), w.alice, "", "systemd-analyze", "--user", "verify", dir+"/ccd.service")
-	if err != nil || out+said != "" {
-		w.Errorf("systemd-analyze verify: %v\n%s%s", err, out, said)
-	}
-	score := func(text string) float64 {
-		w.write(w.alice, "/var/tmp/scored/ccd.service", text)
-		out, said, _ := w.run(w.Context(), w.alice, "", "systemd-analyze", "security", "--offline=yes", "--no-pager", "/var/tmp/scored/ccd.service")
-		w.must(root, "rm", "-r", "/var/tmp/scored")
-		m := exposure.FindStringSubmatch(out)
-		if m == nil {
-			w.Fatalf("systemd-analyze security: %s%s", out, said)
-		}
-		n, _ := strconv.ParseFloat(m[1], 64)
-		return n
-	}
-	base := w.read(dir + "/ccd.service")
-	both := score(base + "\n" + w.read(dir+"/ccd.service.d/10-sandbox.conf"))
-	alone := score(base)
-	if both > 2 || alone <= 2 {
-		w.Errorf("exposure %.1f with the sandbox, %.1f without, want at most 2.0 and more than that", both, alone)
-	}
-	w.tell("exposure %.1f, %.1f without the drop-in", both, alone)
 }
 
 // late has a root come into being that was not there when the sandbox was made.
