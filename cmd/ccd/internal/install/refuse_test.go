@@ -25,7 +25,6 @@ func TestRefusals(t *testing.T) {
 		"hooks a list":        {".claude/settings.json", "{\n\"hooks\": []}", []string{"settings.json:2: hooks is an array"}},
 		"event an object":     {".claude/settings.json", `{"hooks": {"PreCompact": {}}}`, []string{"hooks.PreCompact is an object, expected an array"}},
 		"hooks twice":         {".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {}}", []string{"settings.json:2: hooks appears twice"}},
-		"event twice":         {".codex/hooks.json", `{"hooks": {"PreCompact": [], "PreCompact": []}}`, []string{"PreCompact appears twice"}},
 		"rules a string":      {".claude/settings.json", `{"permissions": {"allow": "x"}}`, []string{"permissions.allow is a string"}},
 		"another status line": {".claude/settings.json", "{\n\"statusLine\": {\"type\": \"command\", \"command\": \"date\"}}", []string{"settings.json:2: another status line"}},
 		"a status line twice": {".claude/settings.json", "{\"statusLine\": {},\n\"statusLine\": {}}", []string{"settings.json:2: statusLine appears twice"}},
@@ -40,7 +39,6 @@ func TestRefusals(t *testing.T) {
 		"block changed":       {".codex/AGENTS.md", "a\n<!-- ccd 0123456789ab -->\nb\n<!-- /ccd -->\n", []string{"AGENTS.md:2:", "changed since ccd wrote it"}},
 		"block without end":   {".codex/AGENTS.md", "a\n" + theBlock[:strings.Index(theBlock, endMark)], []string{"AGENTS.md:2:", "end is missing"}},
 		"Gemini's comma":      {".gemini/settings.json", "{\n  \"a\": 1, // one\n}", []string{".gemini/settings.json:3:"}},
-		"another's skill":     {".claude/skills/ccd/SKILL.md", signed(skillText("/opt/ccd")) + "\nmy own line\n", []string{"SKILL.md", "changed since ccd wrote it"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)
