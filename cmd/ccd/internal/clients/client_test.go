@@ -1,4 +1,4 @@
-//go:build rig
+//go:build rig && linux
 
 package clients
 
@@ -100,7 +100,7 @@ func newHome(t *testing.T) *place {
 	for _, d := range []string{p.bin(), filepath.Join(p.home, ".codex"), filepath.Join(p.home, "tmp"), filepath.Join(p.project, "pkg")} {
 		testkit.Must(t, os.MkdirAll(d, 0o700))
 	}
-	link(t, os.Getenv(binary), p.ccdPath())
+	p.must("/bin/sh", "-c", `ln "$0" "$1" 2>/dev/null || cp "$0" "$1"`, os.Getenv(binary), p.ccdPath())
 	return p
 }
 
@@ -139,18 +139,6 @@ func newPlace(t *testing.T) *place {
 		p.must("git", args...)
 	}
 	return p
-}
-
-func link(t *testing.T, from, to string) {
-	t.Helper()
-	if os.Link(from, to) == nil {
-		return
-	}
-	text, err := os.ReadFile(from)
-	if err == nil {
-		err = os.WriteFile(to, text, 0o700)
-	}
-	testkit.Must(t, err)
 }
 
 // ledger is an invented source file of about 30 KB with no two equal lines.
@@ -205,7 +193,8 @@ func (p *place) run(program string, args ...string) ran {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = p.project, p.env(), &out, &errs, 5*time.Second
-	group(cmd)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its children are killed with it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		p.t.Fatalf("%s %q took more than %s\n%s%s", filepath.Base(program), args, limit, &out, &errs)

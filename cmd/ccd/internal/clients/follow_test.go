@@ -1,4 +1,4 @@
-//go:build rig
+//go:build rig && linux
 
 package clients
 
@@ -80,7 +80,7 @@ func followed(p *place, a agent) {
 	}
 	place, _ := filepath.Rel(p.home, path)
 	p.proved("case g: %s: %d requests of 3 processes followed while they ran, gone on with twice, compacted by the agent; its %d bytes come back%s; it wrote ~/%s",
-		a.title, len(p.model.all), len(p.read(path)), spilled, filepath.ToSlash(place))
+		a.title, len(all), len(p.read(path)), spilled, filepath.ToSlash(place))
 }
 
 // begun plays the first prompt and returns its transcript and the agent's own ID of the session.

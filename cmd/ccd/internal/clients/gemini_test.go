@@ -1,4 +1,4 @@
-//go:build rig
+//go:build rig && linux
 
 package clients
 
@@ -7,13 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
-
-	"ccd/internal/testkit"
 )
 
 // content is a turn of the Gemini API.
@@ -191,70 +186,4 @@ func candidate(n int, said reply, parts ...any) map[string]any {
 		"candidates": []any{c}, "modelVersion": "gemini-2.5-pro", "responseId": fmt.Sprintf("scripted-%04d", n),
 		"usageMetadata": map[string]any{"promptTokenCount": said.used, "candidatesTokenCount": 20, "totalTokenCount": said.used + 20},
 	}
-}
-
-// TestGenerateIsStrict breaks each rule of the strict model with one request; one request breaks none.
-func TestGenerateIsStrict(t *testing.T) {
-	const (
-		hi     = `{"role":"user","parts":[{"text":"go"}]}`
-		calls  = `,{"role":"model","parts":[{"text":"why","thought":true},{"functionCall":{"id":"c1","name":"read_file","args":{}},"thoughtSignature":"SIGNED"},{"functionCall":{"id":"c2","name":"glob"}}]}`
-		one    = `{"functionResponse":{"id":"c1","name":"read_file","response":{"output":"x"}}}`
-		two    = `{"functionResponse":{"id":"c2","name":"glob","response":{"error":"x"}}}`
-		answer = `,{"role":"user","parts":[` + one + `,` + two + `]}`
-	)
-	for _, row := range []struct{ name, contents, want string }{
-		{"fine", hi + calls + answer, ""},
-		{"nothing", "", "not the user's"},
-		{"first", strings.TrimPrefix(calls, ",") + answer, "not the user's"},
-		{"last", hi + `,{"role":"model","parts":[{"text":"done"}]}`, "not the user's"},
-		{"role", hi + `,{"role":"assistant","parts":[{"text":"done"}]},` + hi, `role "assistant"`},
-		{"no parts", `{"role":"user","parts":[]}`, "no parts"},
-		{"no data", `{"role":"user","parts":[{}]}`, "0 kinds of data"},
-		{"no answer", hi + calls + "," + hi, "not those of the calls"},
-		{"one answer", hi + calls + `,{"role":"user","parts":[` + one + `]}`, "not those of the calls"},
-		{"late answer", hi + calls + "," + hi + answer, "not those of the calls"},
-		{"no calls", hi + answer, "not those of the calls"},
-		{"open calls", hi + calls, "without any response"},
-		{"signature", hi + strings.Replace(calls, "SIGNED", "other", 1) + answer, "thoughtSignature"},
-		{"response", hi + calls + strings.Replace(answer, `{"output":"x"}`, "null", 1), "malformed functionResponse"},
-		{"call", strings.Replace(hi, `{"text":"go"}`, `{"functionCall":{"name":"glob"}}`, 1), "malformed functionCall"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			raw := `{"contents":[` + strings.ReplaceAll(row.contents, "SIGNED", signature) + `]}`
-			check(t, readGenerate([]byte(raw)), row.want)
-		})
-	}
-	check(t, readGenerate([]byte(`{`)), "body")
-}
-
-// TestGeminiIsTold is case (d) for Gemini CLI, whose settings may have comments: after its compression the record is in the first
-// request once, from the start of a resumed session or else from the next prompt.
-func TestGeminiIsTold(t *testing.T) {
-	t.Parallel()
-	a, p := geminiAgent.found(t), newPlace(t)
-	p.model.summary = says("<scratchpad>read</scratchpad>\n<state_snapshot>SUMMARY OF THE MODEL</state_snapshot>").reporting(a.full - 5000)
-	settings := filepath.Join(p.home, ".gemini", "settings.json")
-	p.write(settings, "// mine\n"+p.read(settings))
-	p.ccd("agents", "install", "gemini")
-	p.begin(a, askCent, a.working(0, 6)...)
-	path := p.sessions(a.transcripts)[0]
-	var head struct{ SessionID string }
-	testkit.Must(t, json.NewDecoder(strings.NewReader(p.read(path))).Decode(&head))
-	p.goOn(a, head.SessionID, askFiles, uses("", a.shell(runFiles)).reporting(a.full), uses("", a.shell(huge)), says(saidFiles).reporting(a.full))
-	for range 2 {
-		r := p.goOn(a, head.SessionID, askOn, says(saidToEnd))[0]
-		if n := strings.Count(string(r.raw), "ccd: record of"); n != 1 || !r.holds("SUMMARY OF THE MODEL") || !r.holds(askCent) {
-			t.Errorf("the record is %d times in the request, or lacks what was asked", n)
-		}
-	}
-	tells := func() bool {
-		event := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":%q,"prompt":"Go on."}`, head.SessionID, path, p.project)
-		out := p.must("/bin/sh", "-c", "printf %s '"+event+"' | "+p.ccdPath()+" hook UserPromptSubmit --agent gemini-cli")
-		return strings.Contains(out, "ccd: record of") && strings.Contains(out, askOn)
-	}
-	testkit.Must(t, os.Remove(filepath.Join(p.home, ".local", "state", "ccd", "hook.said")))
-	if !tells() || tells() {
-		t.Error("the prompt after a compression is told of it never, or twice")
-	}
-	p.proved("case d: %s: after its compression the record is in the request, once", a.title)
 }

@@ -1,9 +1,11 @@
-//go:build rig
+//go:build rig && linux
 
 package clients
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,8 +125,20 @@ func uninstalls(p *place, a agent, name string) {
 func (p *place) contents() map[string]string {
 	p.t.Helper()
 	all := map[string]string{}
-	for path, hash := range treeOf(p.t, p.home) {
-		all[path] = strings.Join(strings.Fields(hash)[:2], " ")
+	err := filepath.WalkDir(p.home, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		all[path] = fmt.Sprintf("%x %s", sha256.Sum256(text), info.Mode())
+		return err
+	})
+	if err != nil && !os.IsNotExist(err) {
+		p.t.Fatal(err)
 	}
 	return all
 }

@@ -1,4 +1,4 @@
-//go:build rig
+//go:build rig && linux
 
 package clients
 
@@ -10,8 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -74,11 +72,10 @@ type model struct {
 	turns   []turn     // the next turns, then "done"
 	summary turn       // answers the agent's own compaction
 	asked   []*request // since the last call of requests
-	all     []*request
 	replies int
 }
 
-// newModel starts a model for the test. It writes its requests to $CCD_CLIENTS_LOG, if that is set.
+// newModel starts a model for the test.
 func newModel(t *testing.T) *model {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -86,27 +83,8 @@ func newModel(t *testing.T) *model {
 	m := &model{url: "http://" + l.Addr().String(), summary: says("<analysis>read</analysis><summary>SUMMARY OF THE MODEL</summary>")}
 	srv := &http.Server{Handler: m}
 	go srv.Serve(l)
-	t.Cleanup(func() { srv.Close(); m.leave(t) })
+	t.Cleanup(func() { srv.Close() })
 	return m
-}
-
-func (m *model) leave(t *testing.T) {
-	dir := os.Getenv("CCD_CLIENTS_LOG")
-	if dir == "" {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f, err := os.Create(filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-")+".jsonl"))
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer f.Close()
-	for _, r := range m.all {
-		line, _ := json.Marshal(map[string]any{"lane": r.lane, "problems": r.problems, "body": json.RawMessage(r.raw)})
-		fmt.Fprintf(f, "%s\n", line)
-	}
 }
 
 // plays sets the next turns of the model.
@@ -190,7 +168,7 @@ func (m *model) reply(w http.ResponseWriter, r *request, send func(w http.Respon
 func (m *model) take(r *request) (int, turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.asked, m.all = append(m.asked, r), append(m.all, r)
+	m.asked = append(m.asked, r)
 	m.replies++
 	next := says("done")
 	switch {

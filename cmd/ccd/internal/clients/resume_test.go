@@ -1,4 +1,4 @@
-//go:build rig
+//go:build rig && linux
 
 package clients
 
@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"image"
 	"image/png"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -287,8 +286,5 @@ func compactsAgain(p *place, a agent, id string, byAgent func(id string) []*requ
 	}
 	if !last(all).holds("SUMMARY OF THE MODEL") {
 		t.Error("after the agent's own compaction its summary is not in the request")
-	}
-	if info, err := os.Stat(p.transcript(a, again.Session)); err != nil || info.Size() == 0 {
-		t.Errorf("the copy's transcript: %v", err)
 	}
 }

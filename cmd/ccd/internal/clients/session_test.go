@@ -1,4 +1,4 @@
-//go:build rig
+//go:build rig && linux
 
 package clients
 
@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"ccd/internal/testkit"
 )
@@ -138,31 +140,15 @@ func (p *place) normal(r *request) string {
 // same fails the test if two runs sent different bodies.
 func (p *place) same(what string, before, after []*request) {
 	p.t.Helper()
-	if len(before) != len(after) {
-		p.t.Errorf("%s: %d requests, %d without ccd", what, len(after), len(before))
-		return
-	}
-	for i := range before {
-		a, b := strings.Split(p.normal(before[i]), "\n"), strings.Split(p.normal(after[i]), "\n")
-		for k := range max(len(a), len(b)) {
-			if k >= len(a) || k >= len(b) || a[k] != b[k] {
-				from := 0
-				for from < min(len(at(a, k)), len(at(b, k))) && at(a, k)[from] == at(b, k)[from] {
-					from++
-				}
-				from = max(0, from-40)
-				p.t.Errorf("%s: request %d differs in line %d:\nwithout: %.300s\nwith ccd: %.300s", what, i+1, k+1, at(a, k)[from:], at(b, k)[from:])
-				break
-			}
+	normal := func(all []*request) (texts []string) {
+		for _, r := range all {
+			texts = append(texts, p.normal(r))
 		}
+		return texts
 	}
-}
-
-func at(lines []string, k int) string {
-	if k < len(lines) {
-		return lines[k]
+	if diff := gocmp.Diff(normal(before), normal(after)); diff != "" {
+		p.t.Errorf("%s (-without ccd +with it):\n%s", what, diff)
 	}
-	return "(nothing)"
 }
 
 // holds reports whether a part of the request contains the text.

@@ -1,4 +1,4 @@
-//go:build rig
+//go:build rig && linux
 
 package clients
 
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,5 +84,17 @@ func until(t *testing.T, what string, done func() bool) {
 		case <-late:
 			t.Fatalf("waited in vain until %s", what)
 		}
+	}
+}
+
+// end waits until a process that was told to end has ended, and kills it after a while.
+func end(pid int) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for n := 0; syscall.Kill(pid, 0) == nil && n < 200; n++ {
+		if n == 100 {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+		<-tick.C
 	}
 }

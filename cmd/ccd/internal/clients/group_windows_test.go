@@ -1,9 +1,0 @@
-//go:build rig
-
-package clients
-
-import "os/exec"
-
-func group(*exec.Cmd) {}
-
-func end(int) {}
