@@ -13,35 +13,7 @@ import (
 	"ccd/archive"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
-	"ccd/internal/transcript"
 )
-
-// damages changes one place of a file of a given size.
-var damages = map[string]func(r *rand.Rand, raw []byte) []byte{
-	"flipped": func(r *rand.Rand, raw []byte) []byte {
-		raw[r.IntN(len(raw))] ^= 1 << r.IntN(8)
-		return raw
-	},
-	"flipped in many places": func(r *rand.Rand, raw []byte) []byte {
-		for range len(raw) / 4096 {
-			raw[8192+r.IntN(len(raw)-8192)] ^= 1 << r.IntN(8)
-		}
-		return raw
-	},
-	"flipped in a page's head": func(r *rand.Rand, raw []byte) []byte {
-		raw[r.IntN(len(raw)/4096)*4096+r.IntN(64)] ^= 1 << r.IntN(8)
-		return raw
-	},
-	"zeroed": func(r *rand.Rand, raw []byte) []byte {
-		clear(raw[r.IntN(len(raw)/4096)*4096:][:4096])
-		return raw
-	},
-	"misplaced": func(r *rand.Rand, raw []byte) []byte {
-		copy(raw[r.IntN(len(raw)/4096)*4096:][:4096], bytes.Clone(raw[r.IntN(len(raw)/4096)*4096:][:4096]))
-		return raw
-	},
-	"truncated": func(r *rand.Rand, raw []byte) []byte { return raw[:r.IntN(len(raw))] },
-}
 
 // healing is a house with sessions of all kinds of sizes, and its archive.
 type healing struct {
@@ -93,10 +65,9 @@ func (h *healing) put(raw []byte) {
 func (h healing) exact(what string) (n int) {
 	h.t.Helper()
 	for path, want := range h.texts {
-		key := transcript.Key{Agent: "claude-code", ID: filepath.Base(path[:len(path)-len(".jsonl")])}
 		var got []byte
 		var failed error
-		for seg, err := range h.o.Archive.Reader(key, 0).Segments(context.Background()) {
+		for seg, err := range h.o.Archive.Reader(key(path), 0).Segments(context.Background()) {
 			if got = append(got, seg.Data...); err != nil {
 				failed = err
 			}
@@ -105,9 +76,9 @@ func (h healing) exact(what string) (n int) {
 		case failed == nil && string(got) == want:
 			n++
 		case failed != nil:
-			h.t.Logf("%s: session %s: %.200v", what, key.ID, failed)
+			h.t.Logf("%s: session %s: %.200v", what, key(path).ID, failed)
 		case failed == nil && !bytes.HasPrefix([]byte(want), got):
-			h.t.Errorf("%s: session %s has %d other bytes", what, key.ID, len(got))
+			h.t.Errorf("%s: session %s has %d other bytes", what, key(path).ID, len(got))
 		}
 	}
 	return n
@@ -118,7 +89,7 @@ func (h healing) exact(what string) (n int) {
 func TestDamageHealsFromTheSources(t *testing.T) {
 	h := newHealing(t)
 	each := testkit.Cases(t, 1, 8)
-	for kind, damage := range damages {
+	for kind, damage := range testkit.Damages {
 		r := rand.New(rand.NewPCG(1, uint64(len(kind))))
 		met, rebuilt := 0, 0
 		for i := range each {
@@ -160,7 +131,7 @@ func TestDamageWithoutSources(t *testing.T) {
 		testkit.Must(t, os.Remove(path))
 	}
 	lost, tried, each := 0, 0, testkit.Cases(t, 1, 8)
-	for kind, damage := range damages {
+	for kind, damage := range testkit.Damages {
 		r := rand.New(rand.NewPCG(2, uint64(len(kind))))
 		for i := 0; i < each || kind == "truncated" && lost == 0 && i < 50; i++ { // a cut may leave what can be salvaged
 			tried++

@@ -4,6 +4,7 @@ package testkit
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"hash/fnv"
 	"math/rand/v2"
@@ -88,6 +89,43 @@ func Numbers(t testing.TB, n, quick int) []int {
 	return Sample(t, all, quick)
 }
 
+// Damages are the ways in which an archive's file is damaged, each at a random place.
+var Damages = map[string]func(r *rand.Rand, file []byte) []byte{
+	"flips": func(r *rand.Rand, file []byte) []byte {
+		for range 1 + r.IntN(8) {
+			file[r.IntN(len(file))] ^= 1 << r.IntN(8)
+		}
+		return file
+	},
+	"zeroed": func(r *rand.Rand, file []byte) []byte {
+		from := r.IntN(len(file)) &^ 4095
+		clear(file[from:min(len(file), from+(1+r.IntN(20))<<12)])
+		return file
+	},
+	"misplaced": func(r *rand.Rand, file []byte) []byte {
+		n := len(file) / 4096
+		copy(file[r.IntN(n)<<12:], file[r.IntN(n)<<12:][:min(4096<<r.IntN(4), 4096)])
+		return file
+	},
+	"truncated": func(r *rand.Rand, file []byte) []byte { return file[:r.IntN(len(file))] },
+	"page heads": func(r *rand.Rand, file []byte) []byte {
+		for range 1 + r.IntN(4) {
+			at := r.IntN(len(file)/4096) << 12
+			file[at+r.IntN(16)] = byte(r.Uint32())
+		}
+		return file
+	},
+	"no tree": func(r *rand.Rand, file []byte) []byte { // neither meta pages nor branches
+		clear(file[:8192])
+		for at := 8192; at+4096 <= len(file); at += 4096 {
+			if binary.NativeEndian.Uint16(file[at+8:]) == 1 && r.IntN(2) == 0 {
+				clear(file[at:][:4096])
+			}
+		}
+		return file
+	},
+}
+
 // Eventually waits until cond holds, at most a minute.
 func Eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
@@ -127,9 +165,10 @@ func Put(t testing.TB, path, text string) {
 	Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// Append appends to a file as a client does, which has it open no longer.
+// Append appends to a file as a client does, which has it open no longer, and makes its directory.
 func Append(t testing.TB, path, text string) {
 	t.Helper()
+	Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	Must(t, err)
 	_, err = f.WriteString(text)
