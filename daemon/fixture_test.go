@@ -54,22 +54,8 @@ func (h *house) path(n int) string {
 	return filepath.Join(h.home, ".claude", "projects", "-work", fmt.Sprintf("00000000-0000-4000-8000-%012d.jsonl", n))
 }
 
-func (h *house) write(path, text string) {
-	h.t.Helper()
-	testkit.Must(h.t, os.MkdirAll(filepath.Dir(path), 0o700))
-	testkit.Must(h.t, os.WriteFile(path, []byte(text), 0o600))
-}
-
-func (h *house) append(path, text string) {
-	h.t.Helper()
-	testkit.Must(h.t, os.MkdirAll(filepath.Dir(path), 0o700))
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
-	testkit.Must(h.t, err)
-	defer f.Close()
-	if _, err := f.WriteString(text); err != nil {
-		h.t.Fatal(err)
-	}
-}
+func (h *house) write(path, text string)  { h.t.Helper(); testkit.Put(h.t, path, text) }
+func (h *house) append(path, text string) { h.t.Helper(); testkit.Append(h.t, path, text) }
 
 // daemon returns a daemon that knows what the archive knows, as after a start.
 func (h *house) daemon() *Daemon {

@@ -97,38 +97,6 @@ func TestRecheckAfterForget(t *testing.T) {
 	h.clean(path, text)
 }
 
-// What a person has set survives a forget and a collection.
-func TestForgetKeepsLabels(t *testing.T) {
-	h := newHouse(t)
-	path, text := h.path(1), turns(0, 4)+leaked()
-	h.write(path, text)
-	h.write(h.path(2), turns(20, 24))
-	h.once()
-	pin := func(was Labels) (Labels, error) {
-		was.Pinned, was.Name = true, "kept"
-		return was, nil
-	}
-	testkit.Must(t, Label(t.Context(), h.o.Archive, key(path), pin))
-	h.forget()
-	if s := h.stored(path); s.Ask == "" || s.Model == "" {
-		t.Errorf("the state lacks what the transcript has: %+v", s)
-	}
-	testkit.Must(t, os.Remove(h.path(2)))
-	h.once()
-	d := h.daemon()
-	candidates, kept, err := d.Candidates(t.Context(), Keep{Age: time.Nanosecond}, time.Now())
-	if err != nil || len(candidates) > 0 || kept["companion exists"] != 1 || kept["pinned"] != 1 {
-		t.Errorf("%v, %v, %v", candidates, kept, err)
-	}
-	if _, err := d.Collect(t.Context(), nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	if l := h.stored(path).Labels; !l.Pinned || l.Name != "kept" {
-		t.Errorf("%+v", l)
-	}
-	h.clean(path, text)
-}
-
 // A session without a companion, whose transcript is gone, keeps what lists show of it.
 func TestForgetInAGoneSession(t *testing.T) {
 	h := newHouse(t)

@@ -56,22 +56,6 @@ func (h *house) covers(path string) func() bool {
 	}
 }
 
-func TestRunFollowsASession(t *testing.T) {
-	h := newHouse(t)
-	stop := h.running()
-	h.write(h.path(1), turns(0, 2))
-	h.append(h.path(1), turns(2, 12))
-	testkit.Eventually(t, "the first companion", h.has(h.path(1), "## Handover"))
-	for n := 12; n < 18; n++ {
-		h.append(h.path(1), turn(n))
-	}
-	testkit.Eventually(t, "the companion covers the session at rest", h.covers(h.path(1)))
-	if err := stop(); !errors.Is(err, context.Canceled) {
-		t.Errorf("run = %v", err)
-	}
-	h.samePass(h.path(1), turns(0, 18))
-}
-
 func TestRunMendsWhatWasTakenAway(t *testing.T) {
 	h := newHouse(t)
 	h.write(h.path(1), turns(0, 12))

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +14,6 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor/sidecar"
-	"ccd/internal/agent/registry"
 	"ccd/internal/testkit"
 )
 
@@ -196,53 +194,5 @@ func (h *house) lacksNothing(path string) func() bool {
 		}
 		s, err := DecodeState(a.State)
 		return err == nil && s.MissingSummaries == 0
-	}
-}
-
-// request is the first message of a session in which a summarizer's command runs.
-func request(t *testing.T) string {
-	t.Helper()
-	m := &model{}
-	h := modelHouse(t, m)
-	h.write(h.path(1), talks(0, 40))
-	h.once()
-	return m.asked[0]
-}
-
-func TestSummarizersOwnSessionsAreNotFollowed(t *testing.T) {
-	ask := strings.NewReplacer("\n", `\n`, `"`, `\"`).Replace(request(t))
-	line := func(text string) string {
-		return fmt.Sprintf(`{"type":"user","isSidechain":false,"sessionId":"s","message":{"role":"user","content":"%s"},"uuid":"u0","timestamp":"2026-03-01T08:00:00Z"}`+"\n", text)
-	}
-	h := newHouse(t)
-	h.write(h.path(1), line(ask)+talks(0, 40))
-	child := filepath.Join(strings.TrimSuffix(h.path(1), ".jsonl"), "subagents", "agent-abc.jsonl")
-	h.write(h.path(2), line("Summarise this.")+talks(0, 40))
-	h.write(h.path(3), `{"type":"mode","sessionId":"s"}`+"\n")
-	h.once()
-	h.write(child, talks(0, 40))
-	h.append(h.path(3), line("Summarise this:\\n"+ask)+talks(0, 40))
-	for range 2 { // also after a start
-		h.once()
-		for n, want := range map[int]bool{1: false, 2: true, 3: false} {
-			if got := h.has(h.path(n), "## Handover")(); got != want {
-				t.Errorf("session %d has a companion: %t", n, got)
-			}
-			a, err := h.o.Archive.Session(context.Background(), key(h.path(n)))
-			testkit.Must(t, err)
-			s, err := DecodeState(a.State)
-			if skipped := s.SkipReason == skippedSummarizer; err != nil || skipped == want || skipped && a.Tip().Offset > 100 {
-				t.Errorf("session %d: skipped %q, %d bytes archived, %v", n, s.SkipReason, a.Tip().Offset, err)
-			}
-		}
-		found, _ := registry.Table{}.Find("claude-code", filepath.Join(h.home, ".claude", "projects"), child)
-		if a, err := h.o.Archive.Session(context.Background(), found.Key); err != nil || len(a.Generations) > 0 {
-			t.Errorf("its sub-agent's session is archived: %v, %v", a.Generations, err)
-		}
-		h.append(h.path(1), talks(40, 41))
-	}
-	// A person may ask for it all the same.
-	if c, err := h.daemon().Compact(context.Background(), key(h.path(1)), CompactOptions{Write: true}); err != nil || !h.has(h.path(1), "## Handover")() {
-		t.Errorf("asked for: %v, %s", err, c.Path)
 	}
 }
