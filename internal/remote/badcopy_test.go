@@ -391,20 +391,9 @@ func TestGCIsKilled(t *testing.T) {
 				b.grow("a", talk(uint64(n), 10_000))
 				b.push()
 			}
-			reader, n := readerAt(t, s, me, t.TempDir()), 0
-			fail := func(string, string) error {
-				if n++; n == at {
-					return errCut
-				}
-				return nil
-			}
-			if lost {
-				s.after = fail
-			} else {
-				s.before = fail
-			}
+			reader, mended := readerAt(t, s, me, t.TempDir()), s.cut(at, lost)
 			_, err := b.GC(t.Context(), GCOptions{All: true})
-			s.before, s.after = nil, nil
+			mended()
 			b.start()
 			b.same(reader)
 			if err == nil {
@@ -422,35 +411,41 @@ func TestGCIsKilled(t *testing.T) {
 	}
 }
 
-// TestGCWithoutTheRight fails without the right to delete, and leaves what is not the machine's.
+// TestGCWithoutTheRight deletes what may be deleted, says why the store keeps the rest, and leaves what is not the machine's.
 func TestGCWithoutTheRight(t *testing.T) {
-	s, me := newMemory(), identity(t)
-	b := newBox(t, s, me)
-	b.grow("a", talk(1, 30_000))
-	b.push()
-	foreign := []string{packObject(strings.Repeat("f", 32), number{first: 1, last: 1}), prefixOf(b.ID()) + "notes.txt", packObject(b.ID(), number{first: 5, last: 5})}
-	for _, name := range foreign {
-		must(t, s.Put(t.Context(), name, []byte("not ours"), true))
-	}
-	s.before = func(kind, _ string) error {
-		if kind == "delete" {
-			return ErrDenied
+	for why, free := range map[error]int64{ErrDenied: 0, ErrLocked: 3} { // which pack may be deleted
+		s, me := newMemory(), identity(t)
+		b := newBox(t, s, me)
+		const packs = 4
+		for n := range packs {
+			b.grow("a", talk(uint64(n), 30_000))
+			b.push()
 		}
-		return nil
-	}
-	if c, err := b.GC(t.Context(), GCOptions{All: true}); err != nil || c.Refused != 1 || c.Deleted != 0 || !errors.Is(c.Why, ErrDenied) {
-		t.Errorf("gc without the right to delete: %+v, %v", c, err)
-	}
-	s.before = nil
-	if c, err := b.GC(t.Context(), GCOptions{}); err != nil || c.Deleted != 1 {
-		t.Errorf("gc: %+v, %v", c, err)
-	}
-	for _, name := range foreign {
-		if s.objects[name] == nil {
-			t.Errorf("%s is gone", name)
+		foreign := []string{packObject(strings.Repeat("f", 32), number{first: 1, last: 1}), prefixOf(b.ID()) + "notes.txt", packObject(b.ID(), number{first: 9, last: 9})}
+		for _, name := range foreign {
+			must(t, s.Put(t.Context(), name, []byte("not ours"), true))
 		}
+		s.before = func(kind, name string) error {
+			if n, _ := numberOf(strings.TrimPrefix(name, prefixOf(b.ID()))); kind == "delete" && n.last != free {
+				return fmt.Errorf("delete: %w until tomorrow: %w", why, ErrDenied)
+			}
+			return nil
+		}
+		deleted := int(min(1, free))
+		if c, err := b.GC(t.Context(), GCOptions{All: true}); err != nil || c.Refused != packs-deleted || c.Deleted != deleted || !errors.Is(c.Why, why) {
+			t.Errorf("%v: %+v, %v", why, c, err)
+		}
+		s.before = nil
+		if c, err := b.GC(t.Context(), GCOptions{}); err != nil || c.Deleted != packs-deleted || c.Refused != 0 {
+			t.Errorf("%v, then not: %+v, %v", why, c, err)
+		}
+		for _, name := range foreign {
+			if s.objects[name] == nil {
+				t.Errorf("%s is gone", name)
+			}
+		}
+		b.same(readerAt(t, s, me, t.TempDir()))
 	}
-	b.same(readerAt(t, s, me, t.TempDir()))
 }
 
 // TestPullContinues cuts a pull at each request: the next one continues, and what is there is exact.
@@ -463,18 +458,11 @@ func TestPullContinues(t *testing.T) {
 		b.push()
 	}
 	for at := range 6 {
-		r := readerAt(t, s, me, t.TempDir())
-		n := 0
-		s.before = func(string, string) error {
-			if n++; n > at {
-				return errCut
-			}
-			return nil
-		}
+		r, mended := readerAt(t, s, me, t.TempDir()), s.cut(1+at, false)
 		if _, err := r.Pull(t.Context(), b.ID()); !errors.Is(err, ErrBusy) {
 			t.Errorf("request %d: %v", at, err)
 		}
-		s.before = nil
+		mended()
 		b.same(r)
 	}
 }
@@ -558,28 +546,4 @@ func TestStaleAnswers(t *testing.T) {
 		t.Errorf("gc: %+v, %v", c, err)
 	}
 	b.same(readerAt(t, s, me, t.TempDir()))
-}
-
-// TestGCUnderALock deletes what may be deleted, and says why the store keeps the rest.
-func TestGCUnderALock(t *testing.T) {
-	s, me := newMemory(), identity(t)
-	b := newBox(t, s, me)
-	for n := range 4 {
-		b.grow("a", talk(uint64(n), 30_000))
-		b.push()
-	}
-	s.before = func(kind, name string) error {
-		if n, _ := numberOf(strings.TrimPrefix(name, prefixOf(b.ID()))); kind == "delete" && n.last != 3 {
-			return fmt.Errorf("delete: %w until tomorrow: %w", ErrLocked, ErrDenied)
-		}
-		return nil
-	}
-	c, err := b.GC(t.Context(), GCOptions{All: true})
-	if err != nil || c.Deleted != 1 || c.Refused != 3 || !errors.Is(c.Why, ErrLocked) {
-		t.Errorf("%+v, %v", c, err)
-	}
-	s.before = nil
-	if c, err := b.GC(t.Context(), GCOptions{}); err != nil || c.Deleted != 3 || c.Refused != 0 {
-		t.Errorf("after the lock: %+v, %v", c, err)
-	}
 }

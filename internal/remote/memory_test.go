@@ -17,14 +17,33 @@ type memory struct {
 	objects  map[string][]byte
 	modified map[string]time.Time
 	requests map[string]int                                // by kind; a list is one for each page of 1,000
-	bytes    map[string]int64                              // by kind
 	before   func(kind, name string) error                 // fails a request instead of doing it
 	after    func(kind, name string) error                 // loses the answer of a request that was done
 	show     func(name string, data []byte) ([]byte, bool) // what Get and List say instead
 }
 
 func newMemory() *memory {
-	return &memory{objects: map[string][]byte{}, modified: map[string]time.Time{}, requests: map[string]int{}, bytes: map[string]int64{}}
+	return &memory{objects: map[string][]byte{}, modified: map[string]time.Time{}, requests: map[string]int{}}
+}
+
+var errCut = fmt.Errorf("%w: connection reset", ErrBusy)
+
+// cut fails request at, from 1, or loses its answer, until mended is called, which returns how many requests there were.
+func (m *memory) cut(at int, lost bool) (mended func() int) {
+	n := 0
+	fail := func(string, string) error {
+		if n++; n == at {
+			return errCut
+		}
+		return nil
+	}
+	if m.before = fail; lost {
+		m.before, m.after = nil, fail
+	}
+	return func() int {
+		m.before, m.after = nil, nil
+		return n
+	}
 }
 
 func (m *memory) begin(kind, name string) error {
@@ -66,7 +85,6 @@ func (m *memory) Get(ctx context.Context, name string, n int64) ([]byte, string,
 	if n >= 0 {
 		data = data[:min(n, int64(len(data)))]
 	}
-	m.bytes["get"] += int64(len(data))
 	return slices.Clone(data), tag, m.end("get", name)
 }
 
@@ -79,7 +97,6 @@ func (m *memory) Put(ctx context.Context, name string, data []byte, create bool)
 	if _, ok := m.objects[name]; ok && create {
 		return fmt.Errorf("put %s: %w", name, ErrConflict)
 	}
-	m.bytes["put"] += int64(len(data))
 	m.objects[name], m.modified[name] = slices.Clone(data), time.Now()
 	return m.end("put", name)
 }

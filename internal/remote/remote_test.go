@@ -28,12 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testkit.Must
 
 // box is a machine with an archive.
 type box struct {
@@ -392,27 +387,14 @@ func TestRewritesPushWhatChanged(t *testing.T) {
 	b.same(readerAt(t, s, me, t.TempDir()))
 }
 
-var errCut = fmt.Errorf("%w: connection reset", ErrBusy)
-
 // TestEveryRequestOfAPushCanFail fails each request of a push before or after it was done, kills the process, does the same to
 // the push that makes up for it, and pushes again: a fresh reader has everything, the machine keeps its name.
 func TestEveryRequestOfAPushCanFail(t *testing.T) {
-	cut := func(s *memory, b *box, at int, lost bool) (hit bool) {
-		n := 0
-		fail := func(string, string) error {
-			if n++; n == at {
-				hit = true
-				return errCut
-			}
-			return nil
-		}
-		if lost {
-			s.after = fail
-		} else {
-			s.before = fail
-		}
+	cut := func(s *memory, b *box, at int, lost bool) bool {
+		mended := s.cut(at, lost)
 		_, err := b.Push(t.Context())
-		if s.before, s.after = nil, nil; hit && !errors.Is(err, ErrBusy) {
+		hit := mended() >= at && at > 0
+		if hit && !errors.Is(err, ErrBusy) {
 			t.Errorf("request %d failed, the push: %v", at, err)
 		}
 		b.start() // the process was killed
