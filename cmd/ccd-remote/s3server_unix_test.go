@@ -11,7 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"ccd/internal/testkit"
 )
 
 // s3Server is an S3 server with a bucket that a test may use.
@@ -57,15 +58,12 @@ func startS3(t testing.TB) s3Server {
 	c.Dir, c.Env = dir, []string{"HOME=" + dir}
 	must(t, c.Start())
 	t.Cleanup(func() { cancel(); _ = c.Wait() })
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	testkit.Eventually(t, "the server answers", func() bool {
 		conn, err := net.Dial("tcp", l.Addr().String())
 		if err == nil {
 			conn.Close()
-			return s
 		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-		<-time.After(20 * time.Millisecond) // between two looks
-	}
+		return err == nil
+	})
+	return s
 }
