@@ -34,13 +34,13 @@ func realRun(t *testing.T, dir string, consume func(o Offer) bool) *Watcher {
 // A file that is written at once into a new directory: its own event may come before the directory is watched.
 func TestNewDirectoryRace(t *testing.T) {
 	dir := t.TempDir()
-	overwrite(t, filepath.Join(dir, "first.jsonl"), "")
+	testkit.Put(t, filepath.Join(dir, "first.jsonl"), "")
 	rounds := testkit.Cases(t, 15, 100)
 	n := 0
 	next := func() {
 		sub := filepath.Join(dir, fmt.Sprint(n), "deep", "er")
 		must(t, os.MkdirAll(sub, 0o700))
-		overwrite(t, filepath.Join(sub, "a.jsonl"), "x\n")
+		testkit.Put(t, filepath.Join(sub, "a.jsonl"), "x\n")
 	}
 	realRun(t, dir, func(o Offer) bool {
 		if o.Path != filepath.Join(dir, "first.jsonl") && o.Path != filepath.Join(dir, fmt.Sprint(n), "deep", "er", "a.jsonl") {
@@ -57,7 +57,7 @@ func TestNewDirectoryRace(t *testing.T) {
 // While the consumer is busy hundreds of files (thousands in full) appear and change. All of them are offered, once it looks again.
 func TestBusyConsumerLosesNothing(t *testing.T) {
 	dir := t.TempDir()
-	overwrite(t, filepath.Join(dir, "first.jsonl"), "")
+	testkit.Put(t, filepath.Join(dir, "first.jsonl"), "")
 	const dirs = 40
 	files := testkit.Cases(t, 10, 100)
 	missing := map[string]bool{}
@@ -72,7 +72,7 @@ func TestBusyConsumerLosesNothing(t *testing.T) {
 		for f := range files {
 			for d := range dirs {
 				path := filepath.Join(dir, fmt.Sprint(d), fmt.Sprint(f, ".jsonl"))
-				overwrite(t, path, "x\n")
+				testkit.Put(t, path, "x\n")
 				missing[path] = true
 			}
 		}
@@ -84,9 +84,8 @@ func TestBusyConsumerLosesNothing(t *testing.T) {
 func TestScanOnce(t *testing.T) {
 	dir := t.TempDir()
 	old := time.Now().Add(-time.Hour)
-	must(t, os.MkdirAll(filepath.Join(dir, "p", "q"), 0o700))
 	for _, name := range []string{"old.jsonl", "p/new.jsonl", "p/q/other.txt"} {
-		overwrite(t, filepath.Join(dir, name), "12345")
+		testkit.Put(t, filepath.Join(dir, name), "12345")
 	}
 	must(t, os.Chtimes(filepath.Join(dir, "old.jsonl"), old, old))
 	file := filepath.Join(dir, "p", "new.jsonl")

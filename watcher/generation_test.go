@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
 
@@ -20,51 +21,51 @@ var lives = []struct {
 	want   map[int]string
 }{
 	{
-		"append", "a\n", func(t *testing.T, path string) { appendTo(t, path, "b\n") },
+		"append", "a\n", func(t *testing.T, path string) { testkit.Append(t, path, "b\n") },
 		map[int]string{1: "a\nb\n"},
 	},
 	{
-		"touched", "a\n", func(t *testing.T, path string) { appendTo(t, path, "") },
+		"touched", "a\n", func(t *testing.T, path string) { testkit.Append(t, path, "") },
 		map[int]string{1: "a\n"},
 	},
 	{
-		"truncated and rewritten shorter", "aaa\nbbb\n", func(t *testing.T, path string) { overwrite(t, path, "ccc\n") },
+		"truncated and rewritten shorter", "aaa\nbbb\n", func(t *testing.T, path string) { testkit.Put(t, path, "ccc\n") },
 		map[int]string{1: "aaa\nbbb\n", 2: "ccc\n"},
 	},
 	{
-		"truncated and regrown past the offset", "aaa\n", func(t *testing.T, path string) { overwrite(t, path, "ccc\nddd\neee\n") },
+		"truncated and regrown past the offset", "aaa\n", func(t *testing.T, path string) { testkit.Put(t, path, "ccc\nddd\neee\n") },
 		map[int]string{1: "aaa\n", 2: "ccc\nddd\neee\n"},
 	},
 	{
-		"regrown past the offset with the same head", sameHead + "old\n", func(t *testing.T, path string) { overwrite(t, path, sameHead+"new\nmore\n") },
+		"regrown past the offset with the same head", sameHead + "old\n", func(t *testing.T, path string) { testkit.Put(t, path, sameHead+"new\nmore\n") },
 		map[int]string{1: sameHead + "old\n", 2: sameHead + "new\nmore\n"},
 	},
 	{
-		"same length, other head", "aaa\n" + sameHead, func(t *testing.T, path string) { overwrite(t, path, "bbb\n"+sameHead) },
+		"same length, other head", "aaa\n" + sameHead, func(t *testing.T, path string) { testkit.Put(t, path, "bbb\n"+sameHead) },
 		map[int]string{1: "aaa\n" + sameHead, 2: "bbb\n" + sameHead},
 	},
 	{
 		"a line inserted long before the cursor", numbered(0, 1000), func(t *testing.T, path string) {
-			overwrite(t, path, numbered(0, 10)+"{}\n"+numbered(10, 1100))
+			testkit.Put(t, path, numbered(0, 10)+"{}\n"+numbered(10, 1100))
 		},
 		map[int]string{1: numbered(0, 1000), 2: numbered(0, 10) + "{}\n" + numbered(10, 1100)},
 	},
 	{
 		"a line removed long before the cursor", numbered(0, 1000), func(t *testing.T, path string) {
-			overwrite(t, path, numbered(0, 10)+numbered(11, 1100))
+			testkit.Put(t, path, numbered(0, 10)+numbered(11, 1100))
 		},
 		map[int]string{1: numbered(0, 1000), 2: numbered(0, 10) + numbered(11, 1100)},
 	},
 	{
 		"replaced by rename", "aaa\n", func(t *testing.T, path string) {
-			overwrite(t, path+".new", "other\nfile\n")
+			testkit.Put(t, path+".new", "other\nfile\n")
 			must(t, os.Rename(path+".new", path))
 		},
 		map[int]string{1: "aaa\n", 2: "other\nfile\n"},
 	},
 	{
 		"replaced by a copy that goes on", "aaa\n", func(t *testing.T, path string) { // copied, synced back: the same life
-			overwrite(t, path+".new", "aaa\nbbb\n")
+			testkit.Put(t, path+".new", "aaa\nbbb\n")
 			must(t, os.Rename(path+".new", path))
 		},
 		map[int]string{1: "aaa\nbbb\n"},
@@ -72,12 +73,12 @@ var lives = []struct {
 	{
 		"deleted and made anew", "aaa\n", func(t *testing.T, path string) { // the inode is likely to be used again
 			must(t, os.Remove(path))
-			overwrite(t, path, "bbb\nccc\n")
+			testkit.Put(t, path, "bbb\nccc\n")
 		},
 		map[int]string{1: "aaa\n", 2: "bbb\nccc\n"},
 	},
 	{
-		"emptied, then the same again", "aaa\n", func(t *testing.T, path string) { overwrite(t, path, ""); overwrite(t, path, "aaa\nbbb\n") },
+		"emptied, then the same again", "aaa\n", func(t *testing.T, path string) { testkit.Put(t, path, ""); testkit.Put(t, path, "aaa\nbbb\n") },
 		map[int]string{1: "aaa\nbbb\n"},
 	},
 }
@@ -86,7 +87,7 @@ func TestTailGenerations(t *testing.T) {
 	for _, c := range lives {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a.jsonl")
-			overwrite(t, path, c.first)
+			testkit.Put(t, path, c.first)
 			f := follow(t, path)
 			f.tail(TailOptions{})
 			c.change(t, path)
@@ -106,11 +107,11 @@ func TestTailGenerations(t *testing.T) {
 func TestTailBackFingerprintIsNeeded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	head := strings.Repeat("h", backBytes) + "\n"
-	overwrite(t, path, head+"old\n")
+	testkit.Put(t, path, head+"old\n")
 	f := follow(t, path)
 	f.tail(TailOptions{})
 	f.at.Back = transcript.Fingerprint{}
-	overwrite(t, path, head+"NEW\nnext\n")
+	testkit.Put(t, path, head+"NEW\nnext\n")
 	if got := f.tail(TailOptions{}); strings.Join(got, "") != "next\n" {
 		t.Fatalf("got %q: the control did not go wrong, so the test above proves nothing", got)
 	}

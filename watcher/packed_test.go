@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"ccd/internal/testkit"
 )
 
 func TestTailDamagedPacked(t *testing.T) {
@@ -29,7 +31,7 @@ func TestTailDamagedPacked(t *testing.T) {
 		"flipped": whole[:len(whole)*2/3] + string(whole[len(whole)*2/3]^0x55) + whole[len(whole)*2/3+1:],
 	} {
 		t.Run(name, func(t *testing.T) {
-			overwrite(t, path, data)
+			testkit.Put(t, path, data)
 			f := follow(t, path)
 			f.s.Packed = true
 			_, err := f.try(atRest)
@@ -40,7 +42,7 @@ func TestTailDamagedPacked(t *testing.T) {
 				t.Fatalf("wrong bytes were yielded (%d)", len(got))
 			}
 			// What was yielded stays valid: once the file is whole, it goes on from there.
-			overwrite(t, path, whole)
+			testkit.Put(t, path, whole)
 			f.tail(atRest)
 			f.want(1, []byte(text.String()))
 		})
@@ -49,7 +51,7 @@ func TestTailDamagedPacked(t *testing.T) {
 
 func TestTailPackedBomb(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl.zst")
-	overwrite(t, path, pack(strings.Repeat("\x00", 70<<20)))
+	testkit.Put(t, path, pack(strings.Repeat("\x00", 70<<20)))
 	f := follow(t, path)
 	f.s.Packed = true
 	if _, err := f.try(atRest); err == nil || !strings.Contains(err.Error(), "exceed") {

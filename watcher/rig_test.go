@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"ccd/internal/testkit"
 )
 
 // rig runs a Watcher on real files, but with the test's own events and synctest's clock.
@@ -128,9 +130,7 @@ func (r *rig) path(name string) string { return filepath.Join(r.dir, name) }
 // put appends to a file without an event; its time is ago before now.
 func (r *rig) put(name string, ago time.Duration) {
 	r.t.Helper()
-	path := r.path(name)
-	must(r.t, os.MkdirAll(filepath.Dir(path), 0o700))
-	appendTo(r.t, path, "line\n")
+	testkit.Append(r.t, r.path(name), "line\n")
 	r.date(name, ago)
 }
 
