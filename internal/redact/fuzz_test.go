@@ -28,9 +28,7 @@ func seeds(f *testing.F) *Rules {
 			f.Add([]byte(kind+"\n"+text), uint16(20))
 		}
 	}
-	rules, err := New(Config{})
-	testkit.Must(f, err)
-	return rules
+	return shipped(f)
 }
 
 // FuzzMarks: whatever the text, the marks are in order, and JSON stays JSON.

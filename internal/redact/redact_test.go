@@ -41,9 +41,16 @@ func encodings(s string) map[string]string {
 	}
 }
 
-func TestEncodings(t *testing.T) {
+// shipped are the rules without a configuration.
+func shipped(t testing.TB) *Rules {
+	t.Helper()
 	rules, err := New(Config{})
 	testkit.Must(t, err)
+	return rules
+}
+
+func TestEncodings(t *testing.T) {
+	rules := shipped(t)
 	for kind, secret := range secrets {
 		for name, text := range encodings(secret) {
 			for _, around := range []string{"%s", "see %s.", "a line\n%s\nanother", strings.Repeat("long ", 3000) + "%s", "`%s`", "KEY=%s", "<%s>", "'%s'"} {
@@ -85,8 +92,7 @@ func TestOwn(t *testing.T) {
 
 // TestNoJSON: what only begins like JSON, and lines that are torn or glued, lose their secrets too.
 func TestNoJSON(t *testing.T) {
-	rules, err := New(Config{})
-	testkit.Must(t, err)
+	rules := shipped(t)
 	key := secrets["github-pat"]
 	for _, text := range []string{
 		"[default]\ntoken = %s\n", "[INFO] build\nGITHUB_TOKEN=%s", `{ "unterminated: %s`, `{"type":"user","message":{"role":"user","content":"torn %s`,
@@ -101,8 +107,7 @@ func TestNoJSON(t *testing.T) {
 
 // TestEscapedLines: in a text of many lines only those with needless escapes are decoded, each of them.
 func TestEscapedLines(t *testing.T) {
-	rules, err := New(Config{})
-	testkit.Must(t, err)
+	rules := shipped(t)
 	key := secrets["github-pat"]
 	pieces := fmt.Sprintf(`{"a":"\\u00%x%s"}`, key[0], key[1:])
 	text := strings.Join([]string{`{"a":"plain1plain1plain1"}`, pieces, "no escape, a1b2c3d4e5f6", pieces, pieces, "end"}, "\n")
@@ -114,8 +119,7 @@ func TestEscapedLines(t *testing.T) {
 
 // TestHostile: work grows with the line, not with its square.
 func TestHostile(t *testing.T) {
-	rules, err := New(Config{})
-	testkit.Must(t, err)
+	rules := shipped(t)
 	size := testkit.Cases(t, 64<<10, 2<<20)
 	for _, piece := range []string{
 		"sk-", "key=", "token=a1b2c3d4e5f6", "://a:b@", "%25", `\`, `\u0041`, "aGVs", strings.Repeat("aGVs", 19) + `\n`, "eyJ", "a.", "s.", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "(\"-", "a,password\n", "chpasswd ", "kind: Secret\ndata:\n", "name: password value: ", "password is ",
@@ -132,8 +136,7 @@ func TestHostile(t *testing.T) {
 
 // TestStream: a stream leaves out what its whole text has, however it is written, and keeps all else.
 func TestStream(t *testing.T) {
-	rules, err := New(Config{})
-	testkit.Must(t, err)
+	rules := shipped(t)
 	key := "AKIA" + "Q7MZKXWVUTSRP2N3"
 	filler := strings.Repeat("an ordinary line of text\n", 1<<15)
 	for _, shift := range testkit.Numbers(t, 40, 3) {
@@ -157,8 +160,7 @@ func TestStream(t *testing.T) {
 
 // TestArgumentsByTheSecondWord: the body of a comment is none, that of a secret is one.
 func TestArgumentsByTheSecondWord(t *testing.T) {
-	rules, err := New(Config{})
-	testkit.Must(t, err)
+	rules := shipped(t)
 	for line, want := range map[string]int{
 		`gh pr comment 112 --body "Fixed the temporary file"`: 0, `gh secret set NPM_TOKEN --body "letmein-9"`: 1,
 		"ldapsearch -x -s subtree -b dc=example": 0, "ldappasswd -x -s Sommer2026 uid=me": 1,
