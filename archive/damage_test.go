@@ -39,8 +39,7 @@ func newRotten(t *testing.T) rotten {
 	t.Helper()
 	rottenMade.once.Do(func() {
 		ro := makeRotten(t, filepath.Join(t.TempDir(), "archive.db"))
-		file, err := os.ReadFile(ro.path)
-		must(t, err)
+		file := testkit.Read(t, ro.path)
 		rottenMade.ro, rottenMade.file = ro, file
 	})
 	if rottenMade.file == nil {
@@ -142,8 +141,7 @@ func (ro rotten) check(a *Archive) (o outcome) {
 func (ro rotten) flips(t *testing.T) iter.Seq[int64] {
 	r := rand.New(rand.NewPCG(testkit.Seed(), 77))
 	return func(yield func(at int64) bool) {
-		good, err := os.ReadFile(ro.path)
-		must(t, err)
+		good := testkit.Read(t, ro.path)
 		for i, more := 0, true; more; i++ {
 			at := r.Int64N(int64(len(good)))
 			if i%2 == 0 {
@@ -264,8 +262,7 @@ func TestBlocksInTheWrongOrder(t *testing.T) {
 func TestFlipTestSeesWrongBytes(t *testing.T) {
 	t.Parallel()
 	ro := newRotten(t)
-	good, err := os.ReadFile(ro.path)
-	must(t, err)
+	good := testkit.Read(t, ro.path)
 	for _, block := range packedBlocks(good) {
 		for at := block; at < min(block+1000, len(good)); at += 37 { // zstd decodes some of them to other bytes
 			bad := bytes.Clone(good)

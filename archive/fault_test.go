@@ -144,8 +144,7 @@ func TestFailingSystemCalls(t *testing.T) {
 func TestRebuildFailsAtAnyStep(t *testing.T) {
 	t.Parallel()
 	ro := newRotten(t)
-	flipped, err := os.ReadFile(ro.path)
-	must(t, err)
+	flipped := testkit.Read(t, ro.path)
 	blocks := packedBlocks(flipped)
 	flipped[blocks[len(blocks)-1]] ^= 1
 	must(t, os.WriteFile(ro.path, flipped, 0o600))

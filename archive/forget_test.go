@@ -54,8 +54,7 @@ func holding(t testing.TB, dir, text string) (files []string) {
 	must(t, err)
 	c := newCodec()
 	for _, e := range entries {
-		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		must(t, err)
+		b := testkit.Read(t, filepath.Join(dir, e.Name()))
 		found := bytes.Contains(b, []byte(text))
 		for at := 0; !found; at++ {
 			n := bytes.Index(b[at:], []byte{0x28, 0xb5, 0x2f, 0xfd})
@@ -103,8 +102,7 @@ func newForgetful(t *testing.T) *forgetful {
 	t.Helper()
 	forgetfulMade.once.Do(func() {
 		f := makeForgetful(t)
-		file, err := os.ReadFile(f.a.Path())
-		must(t, err)
+		file := testkit.Read(t, f.a.Path())
 		forgetfulMade.f, forgetfulMade.file = f, file
 	})
 	if forgetfulMade.file == nil {
@@ -421,8 +419,7 @@ func TestTombstonesTellNothing(t *testing.T) {
 func TestForgetKilled(t *testing.T) {
 	t.Parallel()
 	f := newForgetful(t)
-	good, err := os.ReadFile(f.a.Path())
-	must(t, err)
+	good := testkit.Read(t, f.a.Path())
 	r := rand.New(rand.NewPCG(5, uint64(time.Now().UnixNano())))
 	was := map[generationOf][]byte{}
 	for of, data := range f.want {
@@ -625,8 +622,7 @@ func TestRandomRemovals(t *testing.T) {
 			_, err := f.a.Import(t.Context(), file, nil)
 			must(t, err)
 		case "damage":
-			b, err := os.ReadFile(f.a.Path())
-			must(t, err)
+			b := testkit.Read(t, f.a.Path())
 			for range 3 {
 				b[8192+r.IntN(len(b)-8192)] ^= 1 << r.IntN(8)
 			}

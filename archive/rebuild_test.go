@@ -34,8 +34,7 @@ func (ro rotten) sources() map[transcript.Key][][]byte {
 func TestEveryDamageIsRebuilt(t *testing.T) {
 	t.Parallel()
 	ro := newRotten(t)
-	good, err := os.ReadFile(ro.path)
-	must(t, err)
+	good := testkit.Read(t, ro.path)
 	met, lost, restored := 0, int64(0), int64(0)
 	each := testkit.Cases(t, 1, 50)
 	for i, name := range slices.Sorted(maps.Keys(testkit.Damages)) {
@@ -328,8 +327,7 @@ func TestHiddenEntriesAreDamage(t *testing.T) {
 	if err := a.CheckIndex(t.Context()); err != nil {
 		t.Fatal("sound:", err)
 	}
-	good, err := os.ReadFile(a.path)
-	must(t, err)
+	good := testkit.Read(t, a.path)
 	hidden, branches := 0, 0
 	for page := 2; page*4096 < len(good); page++ {
 		head := good[page*4096:]
@@ -360,8 +358,7 @@ func TestHiddenEntriesAreDamage(t *testing.T) {
 func TestEntriesBehindADamagedBranchAreNotMissing(t *testing.T) {
 	t.Parallel()
 	a := many(t, 600)
-	good, err := os.ReadFile(a.path)
-	must(t, err)
+	good := testkit.Read(t, a.path)
 	misled := 0
 	for page := 2; page*4096 < len(good); page++ {
 		head := good[page*4096:]
@@ -448,8 +445,7 @@ func shortened(t *testing.T, path string) (short bool) {
 func TestAFaultKeepsNoLock(t *testing.T) {
 	t.Parallel()
 	path := many(t, 600).path
-	good, err := os.ReadFile(path)
-	must(t, err)
+	good := testkit.Read(t, path)
 	faults := 0
 	for _, cut := range testkit.Numbers(t, len(good)/4096-3, 4) {
 		must(t, os.WriteFile(path, good[:len(good)-(1+cut)*4096], 0o600))
@@ -470,8 +466,7 @@ func TestAFaultKeepsNoLock(t *testing.T) {
 
 func bytesOf(t testing.TB, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	must(t, err)
+	b := testkit.Read(t, path)
 	return string(b)
 }
 

@@ -39,8 +39,7 @@ func (h *house) hasAll(texts map[string]string) (n int) {
 // transactions returns how many transactions the archive's file has seen.
 func (h *house) transactions() uint64 {
 	h.t.Helper()
-	raw, err := os.ReadFile(h.o.Archive.Path())
-	testkit.Must(h.t, err)
+	raw := testkit.Read(h.t, h.o.Archive.Path())
 	return max(binary.NativeEndian.Uint64(raw[64:]), binary.NativeEndian.Uint64(raw[4096+64:])) // of both meta pages
 }
 
@@ -60,8 +59,7 @@ func TestFailedBatchAtACompanion(t *testing.T) {
 	texts := h.manySmall(10)
 	for path := range texts {
 		h.append(path, strings.Repeat(fmt.Sprintf(`{"type":"user","message":{"role":"user","content":"%x"}}`+"\n", sha256.Sum256([]byte(path))), 200))
-		raw, err := os.ReadFile(path)
-		testkit.Must(t, err)
+		raw := testkit.Read(t, path)
 		texts[path] = string(raw)
 	}
 	h.write(h.path(99), due)

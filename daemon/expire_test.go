@@ -30,8 +30,7 @@ func TestCompanionsOfPurgedTranscriptsExpire(t *testing.T) {
 			d := h.daemon()
 			gone, foreign := d.sessions[key(h.path(1))], d.sessions[key(h.path(2))]
 			kept, theirs := d.sessions[key(h.path(0))].state.Companion, foreign.state.Companion
-			text, err := os.ReadFile(gone.state.Companion)
-			testkit.Must(t, err)
+			text := testkit.Read(t, gone.state.Companion)
 			testkit.Must(t, os.WriteFile(theirs, []byte("mine\n"), 0o600))
 			for wait, want := range map[time.Duration]bool{0: true, 23 * time.Hour: true, 25 * time.Hour: false} {
 				if got := !d.expired(gone, time.Now().Add(wait)); got != want {

@@ -101,8 +101,7 @@ func (h *house) compactAll() {
 
 func (h *house) companion(path string) string {
 	h.t.Helper()
-	b, err := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + sidecar.Suffix)
-	testkit.Must(h.t, err)
+	b := testkit.Read(h.t, strings.TrimSuffix(path, ".jsonl")+sidecar.Suffix)
 	return string(b)
 }
 

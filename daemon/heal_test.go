@@ -42,8 +42,7 @@ func newHealing(t *testing.T) healing {
 
 func (h healing) archive() []byte {
 	h.t.Helper()
-	raw, err := os.ReadFile(h.o.Archive.Path())
-	testkit.Must(h.t, err)
+	raw := testkit.Read(h.t, h.o.Archive.Path())
 	return raw
 }
 

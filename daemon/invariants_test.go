@@ -23,8 +23,7 @@ type look struct {
 
 func lookAt(t *testing.T, path string) look {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	testkit.Must(t, err)
+	b := testkit.Read(t, path)
 	st, err := stat(path)
 	testkit.Must(t, err)
 	return look{st, mark.Sum(b)}
@@ -210,8 +209,7 @@ func TestRestoreIsExact(t *testing.T) {
 		t.Error("a changed letter is not seen: this test cannot fail")
 	}
 	moved := filepath.Join(h.o.StateDir, "companions", "claude-code", "projects", "-work", key(h.path(1)).ID+sidecar.Suffix)
-	b, err := os.ReadFile(moved)
-	testkit.Must(t, err)
+	b := testkit.Read(t, moved)
 	h.resolves(mark.IDs(string(b)))
 	if _, err := h.o.Archive.Session(context.Background(), transcript.Key{Agent: "claude-code", ID: "none"}); err == nil {
 		t.Error("a session that never was is found: this test cannot fail")

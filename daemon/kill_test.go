@@ -80,8 +80,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		}
 		before = len(made)
 		for _, path := range made {
-			b, err := os.ReadFile(path)
-			testkit.Must(t, err)
+			b := testkit.Read(t, path)
 			if _, err := sidecar.Parse(b); err != nil {
 				t.Fatalf("round %d: %v", n, err)
 			}

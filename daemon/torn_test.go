@@ -113,8 +113,7 @@ func rewriteMiddle(t *testing.T, path string) (now string) {
 	t.Helper()
 	before, err := os.Stat(path)
 	testkit.Must(t, err)
-	b, err := os.ReadFile(path)
-	testkit.Must(t, err)
+	b := testkit.Read(t, path)
 	if len(b) < 16<<10 {
 		t.Fatalf("%d bytes: head and tail are all of them", len(b))
 	}

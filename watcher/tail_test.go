@@ -246,8 +246,7 @@ func FuzzTailJoined(f *testing.F) {
 		}
 		testkit.Append(t, path, string(data[written:]))
 		f.tail(torn)
-		want, err := os.ReadFile(path)
-		must(t, err)
+		want := testkit.Read(t, path)
 		f.want(1, want)
 		if f.at.Offset > 0 && len(f.gens) != 1 {
 			t.Fatalf("%d generations", len(f.gens))

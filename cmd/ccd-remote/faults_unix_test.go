@@ -133,8 +133,7 @@ func (c *site) record(_ int, w http.ResponseWriter, r *http.Request, forward htt
 // settings changes the machine's stored settings until end.
 func (c *site) settings(old, new string) (end func()) {
 	file := filepath.Join(c.desk.state(), pulled.SettingsFile)
-	was, err := os.ReadFile(file)
-	must(c.t, err)
+	was := testkit.Read(c.t, file)
 	if !bytes.Contains(was, []byte(old)) {
 		c.t.Fatalf("no %q in %s", old, was)
 	}
@@ -475,8 +474,7 @@ func TestKeysOfReaders(t *testing.T) {
 		t.Errorf("check with a wrong key: exit %d: %s", code, talk)
 	}
 	file := filepath.Join(reader.state(), identityFile)
-	kept, err := os.ReadFile(file)
-	must(t, err)
+	kept := testkit.Read(t, file)
 	must(t, os.WriteFile(file, kept[:len(kept)-5], 0o600))
 	refuses(reader, "a damaged key", "read identity "+file, "restore the file", "remote", "pull")
 	must(t, os.Remove(file))
@@ -528,8 +526,7 @@ func TestDaemonBesideAPushThatHangs(t *testing.T) {
 	<-asked
 	for n := range 3 {
 		desk.write(id(2+n), 20)
-		want, err := os.ReadFile(desk.transcript(id(2 + n)))
-		must(t, err)
+		want := testkit.Read(t, desk.transcript(id(2+n)))
 		testkit.Eventually(t, "the session is archived", func() bool {
 			got, _, code := desk.run("restore", "-q", "--session", id(2+n))
 			return code == 0 && got == string(want)

@@ -214,8 +214,7 @@ func (h *home) same(r *home) {
 		h.t.Fatalf("%d files: %v", len(files), err)
 	}
 	for _, file := range files {
-		want, err := os.ReadFile(file)
-		must(h.t, err)
+		want := testkit.Read(h.t, file)
 		got := r.ok("restore", "--session", strings.TrimSuffix(filepath.Base(file), ".jsonl"), "--machine", h.name, "-q")
 		if got != string(want) {
 			h.t.Errorf("%s at %s: %d bytes, want %d", filepath.Base(file), r.name, len(got), len(want))
@@ -250,8 +249,7 @@ func TestTwoMachines(t *testing.T) {
 	must(t, err)
 	content := map[string]string{}
 	for _, f := range files {
-		b, err := os.ReadFile(f)
-		must(t, err)
+		b := testkit.Read(t, f)
 		content[strings.TrimSuffix(filepath.Base(f), ".jsonl")] = string(b)
 	}
 	must(t, os.RemoveAll(desk.dir)) // the machine is gone

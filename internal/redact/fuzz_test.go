@@ -3,7 +3,6 @@ package redact
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
@@ -14,8 +13,7 @@ import (
 func seeds(f *testing.F) *Rules {
 	f.Helper()
 	for _, name := range []string{"secrets.txt", "others.txt", "later.txt", "harmless.txt"} {
-		text, err := os.ReadFile("testdata/" + name)
-		testkit.Must(f, err)
+		text := testkit.Read(f, "testdata/"+name)
 		text = []byte(strings.NewReplacer("«any»", "q7Zk2Pm9", "«odd»", "abcde5fGh!", "«b64»", "aGVsbG8gd29ybGQhIQ==", "«sign»", "x9=/&@?!%+4k", "{n}", "password", "{N}", "API_TOKEN", "{w}", "user").Replace(string(text)))
 		for form := range bytes.SplitSeq(text, []byte("\n----\n")) {
 			f.Add(form, uint16(len(form)/2))

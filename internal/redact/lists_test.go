@@ -90,8 +90,7 @@ var placed = map[string]func(string) string{
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", name))
-	testkit.Must(t, err)
+	b := testkit.Read(t, filepath.Join("testdata", name))
 	lines := strings.SplitAfter(string(b), "\n")
 	for strings.HasPrefix(lines[0], "#") {
 		lines = lines[1:]
