@@ -269,6 +269,25 @@ func TestRunPrintsEachEvent(t *testing.T) {
 	}
 }
 
+// TestFirstPassTellsWhatWasDropped: on a terminal, a first pass ends with the newest compaction that dropped words of the person's, also
+// where a newer one dropped other things, which is told where no words were dropped.
+func TestFirstPassTellsWhatWasDropped(t *testing.T) {
+	kept := strings.NewReplacer("5. Pending Tasks", "no, keep it integer cents everywhere — no floats, also not in tests. The nightly export writes 48,212 cents where the "+
+		"invoice says 48,213. Find out why and fix it. Don't touch the schema. 5. Pending Tasks", "2026-11-20T13", "2026-11-20T14", "5d2f7a1e", "70d782f7").Replace(ledger(t))
+	first := func(sessions map[string]string, want string) {
+		t.Helper()
+		home := t.TempDir()
+		for id, text := range sessions {
+			put(t, filepath.Join(home, ".claude/projects/-home-me-ledger", id+"-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl"), text)
+		}
+		if said, code := onTerminal(t, home, "run", "--once"); code != words.ExitDone || !regexp.MustCompile(want).MatchString(said) {
+			t.Errorf("exit %d: %q, want %s", code, said, want)
+		}
+	}
+	first(map[string]string{"70d782f7": kept}, `The last compaction of 70d782f7 dropped 5 of 13 facts: \S+ diff 70d782f7\r\n`)
+	first(map[string]string{"70d782f7": kept, "5d2f7a1e": ledger(t)}, `The last compaction of 5d2f7a1e dropped 7 of 13 facts, 2 of them your words: \S+ diff 5d2f7a1e\r\n  > no, keep it`)
+}
+
 // TestNothingSteersATerminal: questions and messages contain directory names, which others choose.
 func TestNothingSteersATerminal(t *testing.T) {
 	home := t.TempDir()

@@ -20,8 +20,8 @@ const (
 	quoted      = 100 // bytes of what was dropped
 )
 
-// sayOwn ends a first pass, on a terminal, with something of the person's: what the newest compaction by an agent dropped of their
-// words, else their longest session. What cannot be read is not told: other commands report it.
+// sayOwn ends a first pass, on a terminal, with something of the person's: the newest compaction by an agent that dropped some of
+// their words, else one that dropped anything, else their longest session. What cannot be read is not told: other commands report it.
 func (a *app) sayOwn(ctx context.Context) {
 	if a.Quiet || !a.Terminal(a.Err) {
 		return
@@ -37,20 +37,24 @@ func (a *app) sayOwn(ctx context.Context) {
 	longest := slices.MaxFunc(all, func(x, y *reader.Entry) int { return cmp.Compare(x.Kept.About, y.Kept.About) })
 	all = slices.DeleteFunc(all, func(e *reader.Entry) bool { return e.Kept.Boundary.IsZero() || e.Bytes() > ownBytes })
 	slices.SortStableFunc(all, func(x, y *reader.Entry) int { return y.Kept.Boundary.Compare(x.Kept.Boundary) })
-	say := fmt.Sprintf("Your longest session: %s show %s", a.typed(), l.Argument(longest))
+	say := ""
 	for _, e := range all[:min(len(all), ownSessions)] {
 		r, err := forgot(ctx, l, e)
-		if err != nil || r.ByCCD {
+		if err != nil || r.ByCCD || r.Dropped == 0 {
 			continue
 		}
-		if i := slices.IndexFunc(r.Classes, func(c dropped.List) bool { return c.Class == dropped.Asked && c.Dropped > 0 }); i >= 0 {
-			asked, name := r.Classes[i], l.Argument(e)
-			say = fmt.Sprintf("The last compaction of %s dropped %d of %s, %d of them your words: %s diff %s\n  > %s",
-				name, r.Dropped, words.Count(r.Facts, "fact"), asked.Dropped, a.typed(), name, mark.Inline(asked.List[0].Text, quoted))
-			break
+		name := l.Argument(e)
+		lost := fmt.Sprintf("The last compaction of %s dropped %d of %s", name, r.Dropped, words.Count(r.Facts, "fact"))
+		i := slices.IndexFunc(r.Classes, func(c dropped.List) bool { return c.Class == dropped.Asked && c.Dropped > 0 })
+		if i < 0 {
+			say = cmp.Or(say, fmt.Sprintf("%s: %s diff %s", lost, a.typed(), name))
+			continue
 		}
+		asked := r.Classes[i]
+		say = fmt.Sprintf("%s, %d of them your words: %s diff %s\n  > %s", lost, asked.Dropped, a.typed(), name, mark.Inline(asked.List[0].Text, quoted))
+		break
 	}
-	a.Say("%s", say)
+	a.Say("%s", cmp.Or(say, fmt.Sprintf("Your longest session: %s show %s", a.typed(), l.Argument(longest))))
 }
 
 // forgot returns what the agent dropped at the last compaction of a session.
