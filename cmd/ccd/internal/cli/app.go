@@ -77,6 +77,11 @@ func (a *App) Print(text string) error {
 // PrintWrapped is Print. On a terminal, long lines break between words.
 func (a *App) PrintWrapped(text string) error { return a.Print(a.wrapped(a.Out, text)) }
 
+// Height returns at most how many lines of the terminal that stdout is a text takes.
+func (a *App) Height(text string) int {
+	return len(table.WrapLines(a.wrapped(a.Out, text), a.Width()))
+}
+
 func (a *App) wrapped(to io.Writer, text string) string {
 	width := a.widthOf(to)
 	if width <= 0 {
@@ -97,7 +102,7 @@ func (a *App) wrapped(to io.Writer, text string) string {
 }
 
 // copied matches a command at the end of a line, or a path.
-var copied = lazy.Regexp(`: (\S*ccd|rm|go run \S+) [^:]*\n$|: ?/\S+\n$`)
+var copied = lazy.Regexp(`: (\S*ccd|rm|go run \S+) ([^:]|:\S)*\n?$|: ?/\S+\n?$`)
 
 // Draw writes text with control sequences. The caller has escaped what comes from transcripts.
 func (a *App) Draw(text string) error { return writeText(a.Out, text) }

@@ -14,7 +14,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/table"
 	"ccd/internal/config"
 	"ccd/internal/project"
 	"ccd/internal/words"
@@ -143,5 +142,5 @@ func (a *app) most(limit int, below string) int {
 	case a.JSON:
 		return 0
 	}
-	return max(a.Lines()-frame-len(table.WrapLines(below, a.Width())), 0)
+	return max(a.Lines()-frame-a.Height(below), 0)
 }
