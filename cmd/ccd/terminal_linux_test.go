@@ -288,6 +288,23 @@ func TestFirstPassTellsWhatWasDropped(t *testing.T) {
 	first(map[string]string{"70d782f7": kept, "5d2f7a1e": ledger(t)}, `The last compaction of 5d2f7a1e dropped 7 of 13 facts, 2 of them your words: \S+ diff 5d2f7a1e\r\n  > no, keep it`)
 }
 
+// TestRestoredFileIsToldLocally: on a terminal, what is said of a file has local times and short names.
+func TestRestoredFileIsToldLocally(t *testing.T) {
+	home := t.TempDir()
+	put(t, filepath.Join(home, ".claude/projects/-home-me-ledger/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl"), ledger(t))
+	once(t, home)
+	for at, want := range map[string]string{
+		"2026-11-20T09:13Z": `^/home/me/ledger/ledger/money\.py as read in 5d2f7a1e#\d+, 2026-11-20 04:13\r\n`,
+		"2026-11-20T08:00Z": ` touched it by 2026-11-20 03:00; it was first seen later, read in 5d2f7a1e#\d+, 2026-11-20 04:13\r\nhint: .* 5d2f7a1e\r\n$`,
+	} {
+		c, _, seen := startOnTerminal(t, home, 400, 60, []string{"TZ=America/New_York"}, nil, "restore", "--file", "/home/me/ledger/ledger/money.py", "--at", at)
+		exitOf(t, c, seen)
+		if said := cleared.ReplaceAllString(seen.String(), ""); !regexp.MustCompile(want).MatchString(said) {
+			t.Errorf("at %s: %q", at, said)
+		}
+	}
+}
+
 // TestNothingSteersATerminal: questions and messages contain directory names, which others choose.
 func TestNothingSteersATerminal(t *testing.T) {
 	home := t.TempDir()

@@ -21,6 +21,33 @@ type WantedFile struct {
 	Later   bool   // as it was first seen after At, if it was not seen by then
 	Session string // "" for the newest session that touched the file, of this project if one did
 	Agent   string // "" for every agent
+	Naming  Naming
+}
+
+// Naming is how messages for a person name a session; their times are local. nil is for programs: whole names, and times in UTC.
+type Naming func(session string) string
+
+// record is a record of a session in a message.
+func (n Naming) record(session string, number int) string {
+	return fmt.Sprintf("%s#%d", n.session(session), number)
+}
+
+func (n Naming) session(session string) string {
+	if n == nil {
+		return session
+	}
+	return n(session)
+}
+
+// time is a time in a message after how it stands there, "" for none.
+func (n Naming) time(before string, t *time.Time) string {
+	switch {
+	case t == nil || t.IsZero():
+		return ""
+	case n == nil:
+		return before + words.Minute(*t)
+	}
+	return before + words.Local(*t)
 }
 
 // File finds a file in the loaded sessions. Progress is told how many of them have been looked through.
@@ -44,7 +71,7 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 	if transcript.IsAbs(w.Path) { // it is the same file in each project
 		own, rest = slices.Concat(own, rest), nil
 	}
-	wanted, read := sought{Path: w.Path, Dir: dir, At: at}, 0
+	wanted, read := sought{Path: w.Path, Dir: dir, At: at, Naming: w.Naming}, 0
 	count := func() {
 		read++
 		progress(int64(read), int64(len(own)+len(rest)))
@@ -89,8 +116,8 @@ func (w WantedFile) in(ctx context.Context, families [][]Reading, s sought, prog
 		if w.Later {
 			return first, nil
 		}
-		err = fmt.Errorf("%w; %w, %s", err, errLater, first)
-		return nil, words.Hint(err, "ccd restore --file %s%s --or-later %s", words.Shell(first.Path), w.at(), words.Argument(first.Session))
+		err = fmt.Errorf("%w; %w, %s", err, errLater, first.told(w.Naming))
+		return nil, words.Hint(err, "ccd restore --file %s%s --or-later %s", words.Shell(first.Path), w.at(), words.Argument(w.Naming.session(first.Session)))
 	}
 	return v, err
 }
@@ -110,9 +137,12 @@ func (w WantedFile) at() string {
 func (w WantedFile) hint(err error) error {
 	var unknown *UnknownError
 	var several *AmbiguousError
+	if errors.As(err, &unknown) {
+		unknown.naming = w.Naming
+	}
 	switch {
-	case errors.As(err, &unknown) && !unknown.Last.IsZero():
-		return words.Hint(err, "ccd restore --file %s --at %s %s", words.Shell(unknown.Path), unknown.Last.UTC().Format(time.RFC3339Nano), words.Argument(unknown.Session))
+	case unknown != nil && !unknown.Last.IsZero():
+		return words.Hint(err, "ccd restore --file %s --at %s %s", words.Shell(unknown.Path), unknown.Last.UTC().Format(time.RFC3339Nano), words.Argument(w.Naming.session(unknown.Session)))
 	case errors.As(err, &several) && len(several.Sessions) == 0:
 		return words.Hint(err, "add more of the path, or the session: ccd restore --file %s SESSION", words.Shell(w.Path))
 	case err != nil && w.At == "" && errors.Is(err, archive.ErrNotFound) && unknown == nil:
@@ -154,19 +184,19 @@ func (l *Library) family(e *Entry) (all []Reading) {
 	return all
 }
 
-// String says how a file is, and since which record.
-func (v *Version) String() string {
-	return fmt.Sprintf("%s in %s#%d%s", v.How, v.Session, v.Record, at(v.Time))
+// told says how a file is, and since which record.
+func (v *Version) told(n Naming) string {
+	return v.How + " in " + n.record(v.Session, v.Record) + n.time(", ", v.Time)
 }
 
 // Notes tell what the text alone does not, a line each: where it is from, and what may have happened to it since.
-func (v *Version) Notes() []string {
-	all := []string{mark.Inline(v.Path, 400) + " as " + v.String()}
+func (v *Version) Notes(n Naming) []string {
+	all := []string{mark.Inline(v.Path, 400) + " as " + v.told(n)}
 	if e := v.Gone; e != nil {
-		all = append(all, fmt.Sprintf("it was %s in %s#%d%s", mark.Inline(e.What, 400), e.Session, e.Record, at(e.Time)))
+		all = append(all, "it was "+mark.Inline(e.What, 400)+" in "+n.record(e.Session, e.Record)+n.time(", ", e.Time))
 	}
 	if e := v.Doubt; e != nil {
-		all = append(all, fmt.Sprintf("a command may have changed it since, in %s#%d%s", e.Session, e.Record, at(e.Time)))
+		all = append(all, "a command may have changed it since, in "+n.record(e.Session, e.Record)+n.time(", ", e.Time))
 	}
 	return all
 }

@@ -290,7 +290,7 @@ func (o Original) About() string {
 	if o.raw {
 		kind += ", raw"
 	}
-	return mark.New(o.ID(), kind) + " of " + where + at(&o.found.Time)
+	return mark.New(o.ID(), kind) + " of " + where + Naming(nil).time(", ", &o.found.Time)
 }
 
 // Heading is what stands above it in a list: "#12 · 14:05 · call Bash".
@@ -300,14 +300,6 @@ func (o Original) Heading() string {
 		parts = append([]string{words.Local(o.found.Time)}, parts...)
 	}
 	return fmt.Sprintf("#%d · %s", o.found.Record, strings.Join(parts, " · "))
-}
-
-// at is a time behind something else; "" for none.
-func at(t *time.Time) string {
-	if t == nil || t.IsZero() {
-		return ""
-	}
-	return ", " + words.Minute(*t)
 }
 
 // maxApart is the size, in bytes, up to which an original is looked through for images.

@@ -277,6 +277,14 @@ func (l *Library) Argument(e *Entry) string {
 // Short is as much of the session's name as begins no other name. Sessions of two agents may have one name.
 func (e *Entry) Short() string { return cmp.Or(e.short, mark.Name(e.Name())) }
 
+// ShortName is the short name of a session.
+func (l *Library) ShortName(session string) string {
+	if e, err := l.Find(session, ""); err == nil {
+		return e.Short()
+	}
+	return session
+}
+
 // shorten finds the short names: the beginnings of UUIDs, and the ends of paths and of long names, whose beginnings are alike.
 func (l *Library) shorten() {
 	left := filter(l.names(""), func(n named) bool { return n.name != "" && n.Class != transcript.Attachment })

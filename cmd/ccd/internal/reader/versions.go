@@ -25,10 +25,11 @@ type sought struct {
 	At   time.Time // ignore later records; zero for none
 	From time.Time // the file as it was first seen after it; zero for the file after its last change
 	Ask  bool      // fail with *AmbiguousError if the sessions of several directories touched such a path
+	Naming
 }
 
 // by says until when records count.
-func (w sought) by() string { return words.Format(w.At.UTC(), " by 2006-01-02T15:04Z") }
+func (w sought) by() string { return w.time(" by ", &w.At) }
 
 // Version is the content of a file as an agent last read or wrote it, and what --info tells of it.
 type Version struct {
@@ -75,6 +76,7 @@ type UnknownError struct {
 	Part    bool      // some lines of it are known
 	Why     *Event    // the change whose result the transcript does not contain; nil if it never had the whole file
 	Last    time.Time // until when the content was known, zero if never
+	naming  Naming
 }
 
 // Error returns the message in one line.
@@ -85,9 +87,9 @@ func (e *UnknownError) Error() string {
 	}
 	switch {
 	case e.Why != nil && e.Last.IsZero():
-		said += fmt.Sprintf("; it was %s at %s#%d", e.Why.What, e.Why.Session, e.Why.Record)
+		said += "; it was " + e.Why.What + " at " + e.naming.record(e.Why.Session, e.Why.Record)
 	case e.Why != nil:
-		said += fmt.Sprintf(" since it was %s at %s#%d", e.Why.What, e.Why.Session, e.Why.Record)
+		said += " since it was " + e.Why.What + " at " + e.naming.record(e.Why.Session, e.Why.Record)
 	}
 	return said
 }

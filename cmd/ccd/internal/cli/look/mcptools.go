@@ -179,7 +179,7 @@ func (a *app) toolFile(ctx context.Context, q tools.RestoreQuery) (tools.Origina
 	if err != nil {
 		return tools.Original{}, err
 	}
-	notes := v.Notes()
+	notes := v.Notes(want.Naming)
 	if strings.Contains(v.Text, "[redacted ") {
 		notes = append(notes, fmt.Sprintf(hiddenNote, "what is [redacted]", "--file "+words.Shell(v.Path)))
 	}

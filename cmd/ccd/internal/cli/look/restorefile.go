@@ -17,6 +17,9 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) er
 	rules := l.Agents.Redact
 	l.Agents = l.Agents.Exact()
 	want := reader.WantedFile{Path: f.file, At: f.at, Later: f.later, Agent: f.agent}
+	if a.Terminal(a.Err) {
+		want.Naming = l.ShortName
+	}
 	if len(args) == 1 {
 		e, err := a.Choose(ctx, l, args[0], f.agent)
 		if err != nil {
@@ -35,7 +38,7 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) er
 	if f.info {
 		return a.PrintObject(*v)
 	}
-	for _, line := range v.Notes() {
+	for _, line := range v.Notes(want.Naming) {
 		a.Say("%s", line)
 	}
 	return a.deliver(l, f.output, f.force, false, func(w io.Writer) error {
