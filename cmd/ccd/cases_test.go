@@ -550,6 +550,7 @@ func TestNotRecordedIsNotNot(t *testing.T) {
 		w.once()
 		w.shows("timeline", w.ccd("timeline", c.id), "Weigh the parcels.")
 		w.shows("doctor", w.prints("doctor"), "2 files with what looks like a transcript", "!all transcripts are archived")
+		w.shows("status", w.prints("status"), "2 files with what looks like a transcript")
 	})
 	t.Run("a compaction over 16 MB", func(t *testing.T) {
 		w := newWorld(t)

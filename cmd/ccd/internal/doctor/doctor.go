@@ -118,6 +118,7 @@ func checks() []check {
 		{name: "agents", look: checkAgents},
 		{name: "homes", config: true, look: checkHomes},
 		{name: "lag", config: true, look: checkBehind},
+		{name: "lag", config: true, now: Live.strange},
 		{name: "records", config: true, look: checkRecords},
 		{name: "purge", config: true, look: checkPurge},
 	}

@@ -34,7 +34,7 @@ type scan struct {
 	err      error // why the root cannot be read; fs.ErrNotExist if it does not exist yet
 	found    []watcher.Found
 	problems []error
-	strange  []string // files that look like the agent's transcripts and lie or are named otherwise
+	strange  []string // see Strange
 	torn     []string // files whose last frame is not whole and has not been for some time
 }
 
@@ -46,7 +46,7 @@ func (d Doctor) gather(ctx context.Context, p *account.Place, bad error) *facts 
 		if err != nil {
 			s = scan{Root: r, err: err}
 		}
-		f.scans = append(f.scans, s)
+		f.scans, f.Strange = append(f.scans, s), append(f.Strange, s.strange...)
 	}
 	d.Progress(20, 100)
 	_, f.RunErr = disk.Bounded(ctx, disk.Patience, func(context.Context) (_ struct{}, err error) {
@@ -95,17 +95,25 @@ func scanRoot(ctx context.Context, p *account.Place, r watcher.Root) scan {
 			}
 		}
 	}
+	s.strange = Strange(ctx, p, r)
+	return s
+}
+
+// Strange returns the files that look like the agents' transcripts and lie or are named otherwise.
+func Strange(ctx context.Context, p *account.Place, roots ...watcher.Root) (all []string) {
+	o := p.Watch
+	o.Roots = roots
 	o.Match = func(r watcher.Root, path string) bool {
 		_, known := p.Agents.Find(r.Agent, r.Path, path)
 		return !known && looksRead(path)
 	}
-	others, _ := watcher.Scan(ctx, o) // the same errors
+	others, _ := watcher.Scan(ctx, o) // its errors are those of the scan for transcripts
 	for _, f := range others {
 		if ctx.Err() == nil && isTranscript(ctx, p, f.Path) {
-			s.strange = append(s.strange, f.Path)
+			all = append(all, f.Path)
 		}
 	}
-	return s
+	return all
 }
 
 // looksRead reports whether a file's name is like that of a transcript.

@@ -39,9 +39,10 @@ type Live struct {
 	Unasked error              // why the service manager could not be asked
 	Manager *packaging.Service // nil where nothing is repaired
 	Size    archive.Size
-	Unread  error   // why the archive cannot be read
-	Damage  []error // damaged sessions
-	Free    int64   // bytes on the archive's file system, -1 if unknown
+	Unread  error    // why the archive cannot be read
+	Damage  []error  // damaged sessions
+	Free    int64    // bytes on the archive's file system, -1 if unknown
+	Strange []string // see Strange
 }
 
 // config compares the configuration with the daemon's.

@@ -40,7 +40,8 @@ type Gauge struct {
 	asked   time.Time
 	running bool
 
-	behind   *int64 // what is not archived, as of scanned
+	behind   *int64   // what is not archived, as of scanned
+	strange  []string // see doctor.Strange, as of scanned
 	scanned  time.Time
 	scanTook time.Duration
 
@@ -112,7 +113,7 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	out.Archive = Archive{Path: g.l.ArchivePath, Bytes: g.size.File, Free: g.size.Free, Raw: g.size.Raw, Max: int64(g.l.Config.Archive.MaxSize)}
 	live := doctor.Live{
 		Place: g.l.Place, Version: g.version, Now: time.Now(), Wrong: g.Wrong, Run: info, Running: running, RunErr: runErr,
-		Service: g.service, Size: g.size, Free: -1, Unread: archiveErr, Damage: g.l.Damage,
+		Service: g.service, Size: g.size, Free: -1, Unread: archiveErr, Damage: g.l.Damage, Strange: g.strange,
 	}
 	if free, err := ownfile.Free(disk.Existing(filepath.Dir(g.l.ArchivePath))); err == nil {
 		out.Archive.Space, live.Free = free, free
@@ -172,14 +173,17 @@ func (g *Gauge) lag(ctx context.Context, err error) *int64 {
 		return g.behind
 	}
 	begun := time.Now()
+	var strange []string
 	found, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) ([]watcher.Found, error) {
 		found, _ := watcher.Scan(ctx, g.l.Watch)
+		strange = doctor.Strange(ctx, g.l.Place, g.l.Roots...)
 		return found, nil
 	})
 	if err != nil {
 		return nil
 	}
 	bytes := reader.Behind(found, g.l.Sessions, nil).Bytes
+	g.strange = strange
 	g.behind, g.scanned, g.scanTook = &bytes, time.Now(), time.Since(begun)
 	return g.behind
 }
