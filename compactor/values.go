@@ -19,7 +19,7 @@ type vocabulary struct {
 	seen    []int32 // the text in which a token was seen last
 	text    int32
 	out     tokens
-	parts   bool // a path also has its last element, and a hash its beginning
+	parts   bool // a path also has its last element, a hash its beginning, and a quote the values in it
 }
 
 // inBoth counts the tokens that two lists have.
@@ -46,6 +46,12 @@ const (
 func (v *vocabulary) of(text string) tokens {
 	v.text++
 	v.out = tokens{}
+	v.scan(text)
+	return v.out
+}
+
+// scan adds the tokens of a text.
+func (v *vocabulary) scan(text string) {
 	for i := 0; i < len(text); {
 		c := text[i]
 		if c == '`' || c == '"' {
@@ -63,7 +69,6 @@ func (v *vocabulary) of(text string) tokens {
 		v.run(text[i:j])
 		i = j
 	}
-	return v.out
 }
 
 // isToken has the bytes that values and words consist of.
@@ -94,7 +99,11 @@ func (v *vocabulary) enclosed(text string) int {
 			return 1
 		}
 		v.add(text[1:j], &v.out.values)
-		v.letters(text[1:j])
+		if v.parts {
+			v.scan(text[1:j])
+		} else {
+			v.letters(text[1:j])
+		}
 		return j + 1
 	}
 	return 1
@@ -248,12 +257,12 @@ const (
 )
 
 // Says reports whether the text says what another one does: word for word, or a few sentences in a row have all its values and most
-// of its words.
+// of its words. The words in a value, as in a path, are none: where it is, they are.
 func (k *Reader) Says(other string) bool {
 	if plain := lexicon.Plain(other); len(plain) >= leastQuote && lexicon.ContainsWhole(k.plain, plain) {
 		return true
 	}
-	t := k.words.of(other)
+	t := tokens{values: k.words.of(other).values, words: k.words.of(bare(other)).words}
 	if len(t.values)+len(t.words) == 0 {
 		return false
 	}
@@ -270,8 +279,18 @@ func (k *Reader) Says(other string) bool {
 	})
 }
 
-// SaysMessage reports whether the text says most of a person's message, without what was pasted into it: a sentence of it, or words of
-// it in a row as they were typed. Of a message of nothing else, the whole is compared.
+// bare leaves out the values in a text.
+func bare(text string) string {
+	return strings.Join(slices.DeleteFunc(strings.Fields(text), isName), " ")
+}
+
+// isName reports whether a field of a text is a value. Between characters of a script without spaces, none is told apart.
+func isName(field string) bool {
+	return isValue(strings.Trim(field, ".,:;!?()'\"`")) && !strings.ContainsFunc(field, lexicon.IsWide)
+}
+
+// SaysMessage reports whether the text says most of a person's message, without values and what was pasted into it: a sentence of it,
+// or words of it in a row as they were typed. Of a message of nothing else, the whole is compared.
 func (k *Reader) SaysMessage(message string) bool {
 	lines := lexicon.Unwrapped(message)
 	pasted := codeLines(strings.Split(lines, "\n"))
@@ -280,7 +299,7 @@ func (k *Reader) SaysMessage(message string) bool {
 		if pasted[s.from] || !inWords(s.text) {
 			continue
 		}
-		n := float64(lexicon.Chars(s.text))
+		n := float64(lexicon.Chars(bare(s.text)))
 		if all += n; k.Says(s.text) {
 			said += n
 		} else {
@@ -290,17 +309,22 @@ func (k *Reader) SaysMessage(message string) bool {
 	return all > 0 && all-said <= mostLeftOut*all || all == 0 && k.Says(message)
 }
 
-// quoted returns the part of another text's words that stand in this one with enough of the words beside them.
+// quoted returns the part of another text's words that stand in this one with enough of what is beside them.
 func (k *Reader) quoted(other string) float64 {
-	words := strings.Fields(lexicon.Plain(other))
-	quoted, end := 0, 0 // words of which it is known that they are quoted, and where they end
-	for i := range len(words) - leastInRow + 1 {
-		if run := i + leastInRow; lexicon.ContainsWhole(k.plain, strings.Join(words[i:run], " ")) {
-			quoted += run - max(i, end)
+	fields := strings.Fields(lexicon.Plain(other))
+	quoted, all, end := 0, 0, 0 // end: where the last fields that are quoted end
+	for i, one := range fields {
+		if run := i + leastInRow; run <= len(fields) && lexicon.ContainsWhole(k.plain, strings.Join(fields[i:run], " ")) {
 			end = run
 		}
+		if isName(one) {
+			continue
+		}
+		if all++; i < end {
+			quoted++
+		}
 	}
-	return float64(quoted) / float64(max(1, len(words)))
+	return float64(quoted) / float64(max(1, all))
 }
 
 // inWords reports whether most of a line are words, as in what a person types: a line of a log has times, names and values.

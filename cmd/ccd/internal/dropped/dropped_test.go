@@ -31,7 +31,7 @@ const handed = `Summary: The user wrote: mill the rye at 40 rpm and never touch 
 - edited src/wheel.go
 - ran go vet ./wheel
 - make wheel fails: the wheel is stuck
-- committed 9f31c07d2`
+` + "- committed `9f31c07d2`"
 
 func TestEachClass(t *testing.T) {
 	l := workday()
@@ -79,11 +79,12 @@ func TestQuoted(t *testing.T) {
 		"up": false,
 		"Weigh every sack of barley before noon, then close the mill (also tell me which stone it was)":             true,
 		"look at https://mill.example/wheels/12/the-wheel-stops-after-each-turn first, I wrote it down a while ago": true,
+		"oh no we have a gate stuck? branch mill/gate-12-lower-water-wheel-house":                                   false,
 	} {
 		l := &log{agent: "claude-code"}
 		l.human(message)
 		l.say("Yes.")
-		l.compact("The user wrote:\n- \"fix it up\"\n- \"The wheel stops again after each full turn: [log] and this is a second one: [log]\"\n- \"weigh every sack of barley before noon, then close the mill\"\n- \"look at https://mill.example/wheels/12/... first, I wrote it down a while ago\"")
+		l.compact("The user wrote:\n- \"fix it up\"\n- \"The wheel stops again after each full turn: [log] and this is a second one: [log]\"\n- \"weigh every sack of barley before noon, then close the mill\"\n- \"look at https://mill.example/wheels/12/... first, I wrote it down a while ago\"\n- \"pull branch mill/gate-12-lower-water-wheel-house\"")
 		if r := l.report(t, Choice{}); r.Kept != map[bool]int{true: 1}[kept] {
 			t.Errorf("%q: %d kept of %d", message, r.Kept, r.Facts)
 		}
