@@ -48,11 +48,11 @@ func (a *app) diffCommand() *cobra.Command {
 		Long: `Lists what the agent's context contained before the agent compacted it, and
 its own summary neither quotes nor names: your messages and decisions, changed
 files, failures, checks and commits. A message is kept if the summary has three
-fifths of it, without what you pasted. What the agent said is not compared,
-because a summary may say it in other words. CCD ADDS counts the dropped facts
-that ccd adds to the context; WOULD ADD, if the agent is not connected. If ccd
-answered the compaction, KEPT are the facts kept verbatim. Exits 3 if the
-agent has not compacted the session.
+fifths of it, without paths, numbers and what you pasted. What the agent said
+is not compared, because a summary may say it in other words. CCD ADDS counts
+the dropped facts that ccd adds to the context; WOULD ADD, if the agent is not
+connected. If ccd answered the compaction, KEPT are the facts kept verbatim.
+Exits 3 if the agent has not compacted the session.
 
 With --json: one object: agent, session, connected (ccd's hook is in the
 agent's settings), boundary (number of the compaction), boundaries, record
