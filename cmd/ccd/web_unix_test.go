@@ -388,12 +388,19 @@ func TestWebViews(t *testing.T) {
 	s := serveWeb(t, home)
 	s.has("/", "The nightly export", "claude-code", `href="`+ledgerURL+`"`)
 	s.has("/?q=Decimal", "In conversations", "<mark>Decimal</mark>", ledgerURL+"?at=21&amp;id=w1sm843qvd19&amp;mark=Decimal#r21", "<title>Decimal · search · ccd</title>")
-	hit := regexp.MustCompile(`href="([^"]*at=16&[^"]*)#r16"`).FindStringSubmatch(html.UnescapeString(s.has("/?q=store_night")))
-	s.has(hit[1], "archived, verified just now") // what the conversation leaves out
+	for _, one := range []struct{ query, record, shown string }{
+		{"store_night", "16", "archived, verified just now"}, // what the conversation leaves out
+		{"ruff+-imported", "26", `id="entries"`},             // its output has that
+		{"%22find+the+rounding%22", "22", `id="entries"`},    // a step of the plan
+	} {
+		hit := regexp.MustCompile(`href="([^"]*at=` + one.record + `&[^"]*)#r` + one.record + `"`).FindStringSubmatch(html.UnescapeString(s.has("/?q=" + one.query)))
+		s.has(hit[1], one.shown)
+	}
 	s.has(ledgerURL+"?at=16", "… 4,054 more characters")
 	s.has("/?q=-Decimal", "Type a word to look for")
 	s.has("/?q=%22+*", "Type a word to look for")
-	s.has("/?q=nightly+export&titles=1&part=1", `id="rows"`, "The nightly export")
+	s.has("/?q=nightly+-oats&titles=1&part=1", `id="rows"`, "The nightly export")
+	s.has("/?q=nightly+-export&titles=1&part=1", "No session matches")
 	if body := s.has("/?agent=codex"); strings.Contains(body, ledgerID) {
 		t.Error("the filter of the agent lets another's session pass")
 	}

@@ -105,6 +105,18 @@ func (d lifeData) Bare() (all []int) {
 	return all
 }
 
+// Within counts the listed messages within requests.
+func (d lifeData) Within() (n int) {
+	for _, t := range d.Turns {
+		for _, w := range t.Words {
+			if ways[w.How] != "" {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // pending is what ccd knows of a call without a result in a session that is quiet: a long build and a question of the client, which is in
 // no transcript, look the same.
 const pending = "it runs, or waits for your permission"
@@ -147,12 +159,23 @@ func (r *request) unshown(all []entry) error {
 	id, line := r.URL.Query().Get("id"), r.URL.Query().Get("mark")
 	var q search.Query
 	q.Parse(line)
+	q.None = nil // a call and its result are one entry, and not both may be what was found
 	for _, e := range all {
-		if id != "" && (string(e.ID) == id || string(e.Result) == id) && !q.In(strings.Join([]string{e.Text, e.Diff, e.Output, e.Tail}, "\n")) {
+		if id != "" && (string(e.ID) == id || string(e.Result) == id) && !e.shows(q) {
 			return movedError(fmt.Sprintf("%s/r/%d?%s", e.Home, e.Record, url.Values{"id": {id}, "mark": {line}}.Encode()))
 		}
 	}
 	return nil
+}
+
+// shows reports whether the entry shows what was searched: all of it, or some of it where nothing is cut.
+func (e entry) shows(q search.Query) bool {
+	all := []string{e.Tool, e.Text, e.Diff, e.Output, e.Tail}
+	for _, p := range e.Plan {
+		all = append(all, p.Text, p.Key)
+	}
+	text := strings.Join(all, "\n")
+	return q.In(text) || e.Left+e.Hidden == 0 && len(q.Spans(text)) > 0
 }
 
 // partPage is the end of a session behind a record, of which an open page takes what is new when the session has grown.

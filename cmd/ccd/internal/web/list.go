@@ -176,12 +176,16 @@ func (d *listData) choices(all []status.Session) {
 	d.Agents, d.Projects = slices.Sorted(maps.Keys(agents)), slices.Sorted(maps.Keys(projects))
 }
 
-// fill selects the sessions of a page: those whose titles, names, directories and IDs contain every word of the query.
+// fill selects the sessions of a page: those whose titles, names, directories and IDs match the query's words.
 func (d *listData) fill(all []status.Session, page int, now time.Time) {
-	wanted := strings.Fields(strings.ToLower(strings.ReplaceAll(d.Query, `"`, " ")))
+	line := d.Query
+	if strings.Count(line, `"`)%2 == 1 { // the phrase is being typed
+		line += `"`
+	}
+	q := queryOf(line)
 	var shown []status.Session
 	for _, s := range all {
-		if d.Filter.passes(s) && (d.Query == "" || len(wanted) > 0 && hasAll(s, wanted)) {
+		if d.Filter.passes(s) && (d.Query == "" || q.In(about(s))) {
 			shown = append(shown, s)
 		}
 	}
@@ -198,9 +202,16 @@ func (d *listData) fill(all []status.Session, page int, now time.Time) {
 	}
 }
 
-func hasAll(s status.Session, wanted []string) bool {
-	text := strings.ToLower(strings.Join([]string{s.Name, s.Title, s.Asked, s.Project, s.Session, strings.Join(s.Tags, " ")}, "\n"))
-	return !slices.ContainsFunc(wanted, func(w string) bool { return !strings.Contains(text, w) })
+// about is what a session is found by.
+func about(s status.Session) string {
+	return strings.Join([]string{s.Name, s.Title, s.Asked, s.Project, s.Session, strings.Join(s.Tags, " ")}, "\n")
+}
+
+// queryOf returns the words of a line. A quote or a star alone is none.
+func queryOf(line string) (q search.Query) {
+	q.Parse(line)
+	q.Words = slices.DeleteFunc(q.Words, func(w string) bool { return strings.Trim(w, `"*`) == "" })
+	return q
 }
 
 func dayOf(s status.Session, now time.Time) string {
@@ -256,9 +267,7 @@ type hit struct {
 // search searches what was said, then what was thought, run and read, each with the newest sessions first.
 func (r *request) search(ctx context.Context, line string, f filter) *found {
 	out := &found{}
-	var q search.Query
-	q.Parse(line)
-	q.Words = slices.DeleteFunc(q.Words, func(w string) bool { return strings.Trim(w, `"*`) == "" })
+	q := queryOf(line)
 	if len(q.Words)+len(q.Any) == 0 {
 		out.Error = "Type a word to look for: -WORD only leaves out, and a quote or a star alone is none."
 		return out
