@@ -146,9 +146,10 @@ function through(from, by) { // what the search shows
 }
 document.addEventListener('keydown', e => {
   const key = e.key, by = { ArrowDown: 1, ArrowUp: -1 }[key];
+  if (key === 'Escape' && e.target.id === 'within') e.target.blur();
   if (e.ctrlKey || e.metaKey || e.altKey || !by && /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
   if (find && by && e.target.matches('#find, #rows a')) through(e.target, by);
-  else if (key === '/') $('#find, #q').focus();
+  else if (key === '/') ($('#within') || $('#find, #q')).focus({ preventScroll: true });
   else if ($('#life') && (key === 'n' || key === 'j')) jump(1);
   else if ($('#life') && (key === 'p' || key === 'k')) jump(-1);
   else if ($('#life') && key === 'm') mark();
