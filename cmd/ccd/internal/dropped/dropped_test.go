@@ -84,7 +84,7 @@ func TestQuoted(t *testing.T) {
 		l := &log{agent: "claude-code"}
 		l.human(message)
 		l.say("Yes.")
-		l.compact("The user wrote:\n- \"fix it up\"\n- \"The wheel stops again after each full turn: [log] and this is a second one: [log]\"\n- \"weigh every sack of barley before noon, then close the mill\"\n- \"look at https://mill.example/wheels/12/... first, I wrote it down a while ago\"\n- \"pull branch mill/gate-12-lower-water-wheel-house\"")
+		l.compact("The user wrote:\n- \"fix it up\"\n- \"The wheel stops again after each full turn: [log] and this is a second one: [log]\"\n- \"weigh every sack of barley before noon, then close the mill\"\n- \"look at https://mill.example/wheels/12/... first, I wrote it down a while ago\"\n- pull branch mill/gate-12-lower-water-wheel-house")
 		if r := l.report(t, Choice{}); r.Kept != map[bool]int{true: 1}[kept] {
 			t.Errorf("%q: %d kept of %d", message, r.Kept, r.Facts)
 		}
