@@ -133,7 +133,7 @@ func TestKeys(t *testing.T) {
 	p.key("k")
 	at("1")
 	p.key("/")
-	p.await("the search has the focus", "/^(q|find)$/.test(document.activeElement.id)")
+	p.await("the search has the focus", "/^(q|find|within)$/.test(document.activeElement.id)")
 	p.key("n")
 	if got := eval[string](p, "document.activeElement.value"); got != "n" {
 		t.Errorf("a key in the search field writes %q", got)
