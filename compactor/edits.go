@@ -24,19 +24,20 @@ type edits struct {
 	h       *handover
 	open    []edited // the oldest first
 	stashed []edited
-	adds    int    // commands that added files since the newest commit
-	base    *event // what ended all edits
-	part    bool   // a commit since has only some files
+	adds    int             // commands that added files since the newest commit
+	base    *event          // what ended all edits
+	part    bool            // a commit since has only some files
+	commits map[*event]bool // the commands after which git printed a commit, whatever became of the rest of them
 }
 
 // editedSince lists the files that were edited after a status of git, or what else ended all edits, the newest first.
 func (h *handover) editedSince(status *event) {
-	t := edits{h: h}
+	t := edits{h: h, commits: h.committing()}
 	for _, e := range h.events {
 		switch {
 		case e == status:
 			t.end(e)
-		case e.Call != nil && (e.Call.State == session.Done || h.printsCommit(e)):
+		case e.Call != nil && (e.Call.State == session.Done || t.commits[e]):
 			t.git(e)
 			t.edit(e)
 		}
@@ -68,6 +69,15 @@ func (h *handover) editedSince(status *event) {
 	h.line("Edited%s: %s", since, lexicon.Head(text, mark.MaxLine/2))
 }
 
+// committing returns the events after which git printed a commit.
+func (h *handover) committing() map[*event]bool {
+	all := map[*event]bool{}
+	for _, c := range h.s.Commits {
+		all[h.eventAt(c.Event)] = true
+	}
+	return all
+}
+
 // edit takes what a call did to files.
 func (t *edits) edit(e *event) {
 	for _, f := range e.Call.Files {
@@ -95,14 +105,9 @@ func (t *edits) git(e *event) {
 	for _, args := range e.git {
 		t.verb(e, args)
 	}
-	if len(e.git) == 0 && e.kind == run && t.h.printsCommit(e) { // a script commits
+	if len(e.git) == 0 && e.kind == run && t.commits[e] { // a script commits
 		t.end(e)
 	}
-}
-
-// printsCommit reports whether the output of a command has git's line of a commit, whatever became of the rest of it.
-func (h *handover) printsCommit(e *event) bool {
-	return e.Call.Op == transcript.Command && last(session.CommitLine, h.output(e.Call)) != nil
 }
 
 // verb takes what one git command of a line did.
