@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ type scan struct {
 	err      error // why the root cannot be read; fs.ErrNotExist if it does not exist yet
 	found    []watcher.Found
 	problems []error
-	strange  []string // see Strange
+	strange  []string // see Scan
 	torn     []string // files whose last frame is not whole and has not been for some time
 }
 
@@ -95,25 +96,30 @@ func scanRoot(ctx context.Context, p *account.Place, r watcher.Root) scan {
 			}
 		}
 	}
-	s.strange = Strange(ctx, p, r)
+	_, s.strange = Scan(ctx, p, r) // its errors would be of files that are no transcripts, too
 	return s
 }
 
-// Strange returns the files that look like the agents' transcripts and lie or are named otherwise.
-func Strange(ctx context.Context, p *account.Place, roots ...watcher.Root) (all []string) {
+// Scan walks some roots once and returns the transcripts, and the files that look like transcripts and lie or are named otherwise.
+func Scan(ctx context.Context, p *account.Place, roots ...watcher.Root) (found []watcher.Found, strange []string) {
 	o := p.Watch
 	o.Roots = roots
-	o.Match = func(r watcher.Root, path string) bool {
+	other := func(r watcher.Root, path string) bool {
 		_, known := p.Agents.Find(r.Agent, r.Path, path)
 		return !known && looksRead(path)
 	}
-	others, _ := watcher.Scan(ctx, o) // its errors are those of the scan for transcripts
-	for _, f := range others {
-		if ctx.Err() == nil && isTranscript(ctx, p, f.Path) {
-			all = append(all, f.Path)
+	o.Match = func(r watcher.Root, path string) bool { return p.Watch.Match(r, path) || other(r, path) }
+	found, _ = watcher.Scan(ctx, o)
+	found = slices.DeleteFunc(found, func(f watcher.Found) bool {
+		if !other(f.Root, f.Path) {
+			return false
 		}
-	}
-	return all
+		if ctx.Err() == nil && isTranscript(ctx, p, f.Path) {
+			strange = append(strange, f.Path)
+		}
+		return true
+	})
+	return found, strange
 }
 
 // looksRead reports whether a file's name is like that of a transcript.

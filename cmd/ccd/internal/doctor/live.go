@@ -42,7 +42,7 @@ type Live struct {
 	Unread  error    // why the archive cannot be read
 	Damage  []error  // damaged sessions
 	Free    int64    // bytes on the archive's file system, -1 if unknown
-	Strange []string // see Strange
+	Strange []string // see Scan
 }
 
 // config compares the configuration with the daemon's.

@@ -41,7 +41,7 @@ type Gauge struct {
 	running bool
 
 	behind   *int64   // what is not archived, as of scanned
-	strange  []string // see doctor.Strange, as of scanned
+	strange  []string // see doctor.Scan, as of scanned
 	scanned  time.Time
 	scanTook time.Duration
 
@@ -174,9 +174,8 @@ func (g *Gauge) lag(ctx context.Context, err error) *int64 {
 	}
 	begun := time.Now()
 	var strange []string
-	found, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) ([]watcher.Found, error) {
-		found, _ := watcher.Scan(ctx, g.l.Watch)
-		strange = doctor.Strange(ctx, g.l.Place, g.l.Roots...)
+	found, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (found []watcher.Found, _ error) {
+		found, strange = doctor.Scan(ctx, g.l.Place, g.l.Watch.Roots...)
 		return found, nil
 	})
 	if err != nil {
