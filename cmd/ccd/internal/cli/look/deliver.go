@@ -29,7 +29,7 @@ func (a *app) deliver(l *reader.Library, file string, force, raw bool, write fun
 		} else {
 			err = a.Shown(through)
 		}
-		if err == nil && end.last != '\n' && end.any && cli.IsTTY(a.Out) {
+		if err == nil && end.inLine() && cli.IsTTY(a.Out) {
 			fmt.Fprintln(a.Err) // a newline on stderr for the prompt; stdout stays exact
 		}
 		return err
@@ -106,6 +106,9 @@ func (l *lastByte) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
+// inLine reports whether what was written ends within a line.
+func (l *lastByte) inLine() bool { return l.any && l.last != '\n' }
+
 // heading writes a line above what comes, with an empty one after what came before.
 func (l *lastByte) heading(text string) {
 	if l.any {
@@ -116,7 +119,7 @@ func (l *lastByte) heading(text string) {
 
 // endLine ends a line that is not ended.
 func (l *lastByte) endLine() error {
-	if !l.any || l.last == '\n' {
+	if !l.inLine() {
 		return nil
 	}
 	if _, err := io.WriteString(l, "\n"); err != nil {
