@@ -135,15 +135,19 @@ func (f filesFlags) none(l *reader.Library, args []string) error {
 	return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", archive.ErrNotFound), "ccd search --path PATH finds what was read, too")
 }
 
+// triedBytes is the longest session in which a version is looked for before it is named: a long one takes longer than the list.
+const triedBytes = 4 << 20
+
 // versionHint says on a terminal how a version of one of the newest files is printed, if the transcript shows all of it.
 func (a *app) versionHint(ctx context.Context, l *reader.Library, rows []*fileRow) string {
 	if a.Width() == 0 {
 		return ""
 	}
 	for _, r := range rows[:min(len(rows), 3)] {
-		at, path, dir := strings.Replace(r.at.Local().Format(second), " ", "T", 1), r.Path, a.Absolute(".")
-		v, err := l.File(ctx, reader.WantedFile{Path: path, At: at, Session: r.from.ID, Agent: r.Agent}, func(_, _ int64) {})
-		if err != nil || v.Gone != nil {
+		at, path, dir, what := strings.Replace(r.at.Local().Format(second), " ", "T", 1), r.Path, a.Absolute("."), "a version"
+		if r.from.Bytes() > triedBytes {
+			what += ", if the transcript shows all of it"
+		} else if v, err := l.File(ctx, reader.WantedFile{Path: path, At: at, Session: r.from.ID, Agent: r.Agent}, func(_, _ int64) {}); err != nil || v.Gone != nil {
 			continue
 		}
 		if !disk.Within(dir, r.Project) { // in a project, a path is taken from here
@@ -152,7 +156,7 @@ func (a *app) versionHint(ctx context.Context, l *reader.Library, rows []*fileRo
 		if below, ok := transcript.Below(path, dir); ok {
 			path = below
 		}
-		return fmt.Sprintf("a version: ccd restore --file %s --at %s %s", words.Shell(path), at, l.Argument(r.from.Entry))
+		return fmt.Sprintf("%s: ccd restore --file %s --at %s %s", what, words.Shell(path), at, l.Argument(r.from.Entry))
 	}
 	return ""
 }
