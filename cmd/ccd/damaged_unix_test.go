@@ -175,7 +175,7 @@ type damagedCase struct {
 	out, err string // what stdout and stderr have
 }
 
-// tells damages the records of sessions in a bucket and checks what commands do. The control: before, none tells of damage.
+// tells damages records of sessions in a bucket and checks that commands report it. The control: before that, no command reports damage.
 func (d *damageable) tells(t *testing.T, bucket string, sessions []string, cases []damagedCase) {
 	t.Helper()
 	for _, c := range cases {

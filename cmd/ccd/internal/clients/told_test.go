@@ -42,7 +42,7 @@ func TestGeminiIsTold(t *testing.T) {
 	}
 	testkit.Must(t, os.Remove(filepath.Join(p.home, ".local", "state", "ccd", "hook.said")))
 	if !tells() || tells() {
-		t.Error("the prompt after a compression is told of it never, or twice")
+		t.Error("the first prompt after a compression does not get the record, or the second one does")
 	}
 	p.proved("case d: %s: after its compression the record is in the request, once", a.title)
 }

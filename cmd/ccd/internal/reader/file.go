@@ -39,7 +39,7 @@ func (n Naming) session(session string) string {
 	return n(session)
 }
 
-// time is a time in a message after how it stands there, "" for none.
+// time returns a time for a message, with the words that stand before it; "" if it is not known.
 func (n Naming) time(before string, t *time.Time) string {
 	switch {
 	case t == nil || t.IsZero():

@@ -70,8 +70,8 @@ func (f labelFlags) apply(now daemon.Labels, given func(flag string) bool) (daem
 	return now, err
 }
 
-// free returns an error if a name already names something as a SESSION argument, other than the session itself.
-func free(l *reader.Library, e *reader.Entry, name string) error {
+// checkName returns an error if a name already names something as a SESSION argument, other than the session itself.
+func checkName(l *reader.Library, e *reader.Entry, name string) error {
 	if _, latest := reader.LatestIn(name); latest || name == cli.ThisDir {
 		return words.Usage(fmt.Errorf("name %q: it means another session each time", name))
 	}
@@ -106,7 +106,7 @@ func (a *app) label(c *cobra.Command, arg string, f labelFlags) error {
 	if !given("pin") && !given("tag") && !given("untag") && !given("name") {
 		return a.Print(labels(e, e.Kept.Labels) + "\n")
 	}
-	if err := free(library, e, asked.Name); err != nil {
+	if err := checkName(library, e, asked.Name); err != nil {
 		return err
 	}
 	var now daemon.Labels
