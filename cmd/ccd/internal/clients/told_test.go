@@ -15,6 +15,16 @@ import (
 	"ccd/internal/testkit"
 )
 
+// toldOnce checks that each request has the client's own summary and, once, the record with what was asked.
+func toldOnce(t *testing.T, all ...*request) {
+	t.Helper()
+	for _, r := range all {
+		if n := strings.Count(string(r.raw), "ccd: record of"); n != 1 || !r.holds("SUMMARY OF THE MODEL") || !r.holds(askCent) {
+			t.Errorf("the record is %d times in the request, or lacks what was asked", n)
+		}
+	}
+}
+
 // TestGeminiIsTold is case (d) for Gemini CLI, whose settings may have comments: after its compression the record is in the first
 // request once, from the start of a resumed session or else from the next prompt.
 func TestGeminiIsTold(t *testing.T) {
@@ -30,10 +40,7 @@ func TestGeminiIsTold(t *testing.T) {
 	testkit.Must(t, json.NewDecoder(strings.NewReader(p.read(path))).Decode(&head))
 	p.goOn(a, head.SessionID, askFiles, uses("", a.shell(runFiles)).reporting(a.full), uses("", a.shell(huge)), says(saidFiles).reporting(a.full))
 	for range 2 {
-		r := p.goOn(a, head.SessionID, askOn, says(saidToEnd))[0]
-		if n := strings.Count(string(r.raw), "ccd: record of"); n != 1 || !r.holds("SUMMARY OF THE MODEL") || !r.holds(askCent) {
-			t.Errorf("the record is %d times in the request, or lacks what was asked", n)
-		}
+		toldOnce(t, p.goOn(a, head.SessionID, askOn, says(saidToEnd))[0])
 	}
 	tells := func() bool {
 		event := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":%q,"prompt":"Go on."}`, head.SessionID, path, p.project)
@@ -84,11 +91,7 @@ func TestQwenCodeIsTold(t *testing.T) {
 	_, id := p.begin(a, askCent, a.working(0, 6)...)
 	p.goOn(a, id, askFiles, says(saidFiles).reporting(a.full))
 	all := p.goOn(a, id, askOn, a.working(30, 2)...)
-	for _, r := range append(p.goOn(a, id, askOn), last(all)) {
-		if n := strings.Count(string(r.raw), "ccd: record of"); n != 1 || !r.holds("SUMMARY OF THE MODEL") || !r.holds(askCent) {
-			t.Errorf("the record is %d times in the request, or lacks what was asked", n)
-		}
-	}
+	toldOnce(t, append(p.goOn(a, id, askOn), last(all))...)
 	p.proved("case d: %s: after its compaction the record is in the request, once", a.title)
 }
 
