@@ -1,5 +1,5 @@
-// Package testkit says how deep a test goes. `go test ./...` runs a sample of every long matrix; CCD_TESTS=full runs
-// all of it.
+// Package testkit says how deep a test goes. `go test ./...` runs a sample of every long matrix, CCD_TESTS=4 one of four
+// times its size; CCD_TESTS=full runs all of it.
 package testkit
 
 import (
@@ -18,14 +18,23 @@ import (
 // Full reports whether CCD_TESTS=full asks for whole matrices.
 func Full() bool { return os.Getenv("CCD_TESTS") == "full" }
 
-// Cases returns quick, or full under CCD_TESTS=full: how many rounds, seeds or sizes a test tries.
+// Cases returns quick, times the number in CCD_TESTS, or full under CCD_TESTS=full: how many rounds, seeds or sizes a test tries.
 func Cases(t testing.TB, quick, full int) int {
 	t.Helper()
-	if Full() {
+	if quick *= times(); Full() || quick >= full {
 		return full
 	}
 	t.Logf("%d of %d cases (CCD_TESTS=full runs all)", quick, full)
 	return quick
+}
+
+// times is the number in CCD_TESTS, 1 if there is none.
+func times() int {
+	n, err := strconv.Atoi(os.Getenv("CCD_TESTS"))
+	if err != nil {
+		return 1
+	}
+	return max(n, 1)
 }
 
 // Seed is CCD_SEED, or 1: another seed has the tests that choose at random choose otherwise.
@@ -37,11 +46,11 @@ func Seed() uint64 {
 	return seed
 }
 
-// Sample returns quick of the cases, in their order, or all of them under CCD_TESTS=full. The choice depends on the name
+// Sample returns as many of all cases, in their order, as Cases says. The choice depends on the name
 // of the test and on CCD_SEED (default 1), which it logs, so a failure can be repeated.
 func Sample[T any](t testing.TB, all []T, quick int) []T {
 	t.Helper()
-	if Full() || quick >= len(all) {
+	if quick *= times(); Full() || quick >= len(all) {
 		return all
 	}
 	seed := Seed()
