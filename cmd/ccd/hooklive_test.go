@@ -225,6 +225,17 @@ func TestCompactionIsAnswered(t *testing.T) {
 	}
 }
 
+// TestTextHasWhatMessagesLeave: before the newest messages stands one that has no room beside them.
+func TestTextHasWhatMessagesLeave(t *testing.T) {
+	w := newTides(200)
+	w.say(strings.Repeat("The ebb takes what the flood has brought. ", 600))
+	w.tides(200, 202)
+	l, _ := newHookPlace(t, w.buf.Bytes()).compacts(map[string]any{"messages": rowsOf(t, w.buf.Bytes())})
+	if n := l.size(); n < 60000 || n > 70000 { // a tenth of the window, in JSON
+		t.Errorf("text and messages have %d bytes", n)
+	}
+}
+
 // TestThreeCompactionsDoNotGrow: ccd knows its own text, however long it is, and the messages that it kept, so none of them is told again.
 func TestThreeCompactionsDoNotGrow(t *testing.T) {
 	w := newTides(150)

@@ -151,6 +151,9 @@ func (c *compaction) reply(ctx context.Context) (reply, error) {
 	}
 	textRoom, tailRoom := c.rooms(c.before)
 	tail := newest(all, c.Live, tailRoom, c.find)
+	if c.Live.Text == (config.Size{}) {
+		textRoom += max(0, tailRoom-sizeOf(tail))
+	}
 	if textRoom < leastText {
 		if c.Live.Text != (config.Size{}) || c.Live.Verbatim != (config.Size{}) {
 			return reply{}, nothing(fmt.Sprintf("[live] text, verbatim and target leave %d characters for the text, at least %d are needed", textRoom, leastText))
