@@ -58,7 +58,11 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 			err = errors.Join(err, os.RemoveAll(home))
 			return
 		}
-		a.Say("\nTo try more, in this shell; ccd ls lists it:\n  export CLAUDE_CONFIG_DIR=%s XDG_STATE_HOME=%s\nTo remove it: rm -r %s", words.Shell(filepath.Join(home, ".claude")), words.Shell(filepath.Join(home, "state")), words.Shell(home))
+		caches, at := "", words.Shell(home)
+		if a.typed() == goRun { // Go keeps them below HOME
+			caches = `GOPATH="$(go env GOPATH)" GOCACHE="$(go env GOCACHE)" `
+		}
+		a.Say("\nTo try more, in a shell of its own; ccd ls lists it:\n  export %sHOME=%s CLAUDE_CONFIG_DIR=%[2]s/.claude XDG_STATE_HOME=%[2]s/state\nTo remove it: rm -r %[2]s", caches, at)
 	}()
 	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", demoID+".jsonl")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
