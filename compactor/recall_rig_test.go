@@ -136,6 +136,7 @@ func TestRecall(t *testing.T) {
 		add(s, "the agent's own summary", own)
 		add(s, "that summary and what ccd adds (9,800)", own+"\n"+textFor(t, c, data, Audience{Room: 9800, Holds: true}, nil))
 		add(s, "a companion as long as that summary", textFor(t, modelOf(s, s.Data), s.Data, Audience{Room: len([]rune(own))}, nil))
+		add(s, "the newest of the transcript, as long as the default companion", string(s.Data[max(0, len(s.Data)-54000):]))
 		add(s, "the default companion", textFor(t, modelOf(s, s.Data), s.Data, Audience{Room: 54000}, nil))
 	}
 	for i := range all {

@@ -43,8 +43,8 @@ func TestPictures(t *testing.T) {
 		{"web-sessions-420", "/", 420, 1000, false},
 		{"web-session", sessionURL(shopID) + "?at=1", 1280, 1100, false},
 		{"web-session-420", sessionURL(shopID) + "?at=1", 420, 1000, true},
-		{"web-compaction", sessionURL(ledgerID) + "/compactions/1", 1280, 1300, false},
-		{"web-compaction-dark", sessionURL(ledgerID) + "/compactions/1", 1280, 900, true},
+		{"web-compaction", sessionURL(ledgerID) + "/compactions/1", 1280, 720, false},
+		{"web-compaction-dark", sessionURL(ledgerID) + "/compactions/1", 1280, 1300, true},
 		{"web-file", sessionURL(shopID) + "/file?path=shop/tax.py", 1280, 800, true},
 	} {
 		p.size(one.width, one.dark)

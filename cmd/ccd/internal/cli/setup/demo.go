@@ -62,7 +62,9 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 		if a.typed() == goRun { // Go keeps them below HOME
 			caches = `GOPATH="$(go env GOPATH)" GOCACHE="$(go env GOCACHE)" `
 		}
-		a.Say("\nTo try more, in a shell of its own; ccd ls lists it:\n  export %sHOME=%s CLAUDE_CONFIG_DIR=%[2]s/.claude XDG_STATE_HOME=%[2]s/state\nTo remove it: rm -r %[2]s", caches, at)
+		a.Say("\nTo try more, in a shell of its own; ccd ls lists it:")
+		err = a.Print(fmt.Sprintf("  export %sHOME=%s CLAUDE_CONFIG_DIR=%[2]s/.claude XDG_STATE_HOME=%[2]s/state\n", caches, at)) // never wrapped
+		a.Say("To remove it: rm -r %s", at)
 	}()
 	path := filepath.Join(home, ".claude", "projects", "-home-me-ledger", demoID+".jsonl")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
