@@ -36,7 +36,7 @@ func (p *plan) base(ctx context.Context) error {
 		return err
 	}
 	p.wasRecord = p.record
-	p.record = sessionRecord{p.session, p.wasRecord.Num, p.start.Generation}
+	p.record = sessionRecord{p.session, p.start.Generation}
 	if p.hasGeneration {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (p *plan) load(tx *bolt.Tx) (err error) {
 		return err
 	}
 	p.file = fileOf(tx)
-	if p.record, p.known, p.gen, err = getCurrent(tx, p.session.Key); err != nil {
+	if p.record, p.gen, err = getCurrent(tx, p.session.Key); err != nil {
 		return p.a.damageIn(p.session.Key, p.start, err)
 	}
 	if p.hasGeneration = p.record.Generation > 0; p.hasGeneration {
@@ -115,7 +115,7 @@ func (p *plan) cut(ctx context.Context) error {
 	add := func(end int64, piece bool) {
 		raw := data[:end-from]
 		p.blocks = append(p.blocks, &packed{
-			envelope: envelope{Key: p.session.Key, Class: p.session.Class, Off: from, Len: end - from, Sum: mark.Sum(raw)}, piece: piece, raw: raw,
+			envelope: envelope{generationOf: generationOf{p.session.Key, p.start.Generation}, Class: p.session.Class, Off: from, Len: end - from, Sum: mark.Sum(raw)}, piece: piece, raw: raw,
 		})
 		from, data = end, data[end-from:]
 	}

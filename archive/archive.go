@@ -140,7 +140,6 @@ type plan struct {
 
 	file              string // identifies the archive's file, "" if there was none
 	record, wasRecord sessionRecord
-	known             bool // the session has a record
 	gen               generationRecord
 	hasGeneration     bool    // the generation has a record
 	was               []byte  // the newest generation's record, encoded
@@ -167,35 +166,26 @@ func (p *plan) commit(tx *bolt.Tx) error {
 	if err := p.unchanged(tx); err != nil {
 		return err
 	}
-	record, gen := p.record, p.gen // a transaction that fails changes nothing in the plan
-	if !p.known {
-		num, err := newNum(tx)
-		if err != nil {
-			return err
-		}
-		record.Num = num
-	}
-	s := newStream(record.Num, record.Generation)
+	gen := p.gen // a transaction that fails changes nothing in the plan
 	for _, b := range p.removed {
 		if err := removeBlock(tx, b.ID); err != nil {
 			return err
 		}
 	}
 	for _, b := range p.blocks {
-		b.Stream = s
 		made, err := b.write(tx)
 		if err != nil {
 			return err
 		}
 		gen.Blocks = append(gen.Blocks, made)
 	}
-	if record != p.wasRecord {
-		if err := putSession(tx, record); err != nil {
+	if p.record != p.wasRecord {
+		if err := putSession(tx, p.record); err != nil {
 			return err
 		}
 	}
-	p.tip = landed{generationOf{p.session.Key, record.Generation}, gen.Offset}
-	return putGeneration(tx, s, gen)
+	p.tip = landed{generationOf{p.session.Key, p.record.Generation}, gen.Offset}
+	return putGeneration(tx, p.tip.generationOf, gen)
 }
 
 // Found is an original and its location.

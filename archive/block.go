@@ -19,13 +19,12 @@ func blockKey(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) 
 // envelope says where a block belongs, so that a scan finds its place without the records that lead to it. A shared frame
 // names the first place only.
 type envelope struct {
-	Key    transcript.Key
-	Class  transcript.Class
-	Stream stream
-	Off    int64
-	Len    int64
-	Sum    mark.Hash // of the uncompressed bytes
-	Words  []byte    // their filter (words.go)
+	generationOf
+	Class transcript.Class
+	Off   int64
+	Len   int64
+	Sum   mark.Hash // of the uncompressed bytes
+	Words []byte    // their filter (words.go)
 }
 
 func (e envelope) end() int64 { return e.Off + e.Len }
@@ -33,7 +32,7 @@ func (e envelope) end() int64 { return e.Off + e.Len }
 // enclose returns the record of a block: its envelope and its packed bytes.
 func (e envelope) enclose(packed []byte) []byte {
 	env := append(appendString(appendString(nil, e.Key.Agent), e.Key.ID), byte(e.Class))
-	env = appendUints(env, e.Stream.num(), uint64(e.Stream.generation()), uint64(e.Off), uint64(e.Len))
+	env = appendUints(env, uint64(e.n), uint64(e.Off), uint64(e.Len))
 	env = append(append(env, e.Sum[:]...), e.Words...)
 	record := appendUints(make([]byte, 0, len(env)+8+len(packed)), uint64(len(env)))
 	return append(append(record, env...), packed...)
@@ -46,10 +45,9 @@ func parseEnvelope(record []byte) (e envelope, packed []byte, err error) {
 	packed, d = d.b, varints{b: env, err: d.err}
 	e.Key = transcript.Key{Agent: d.string(), ID: d.string()}
 	e.Class = transcript.Class(d.byte())
-	e.Stream = newStream(d.uint(), int(d.uint()))
-	e.Off, e.Len = int64(d.uint()), int64(d.uint())
+	e.n, e.Off, e.Len = int(d.uint()), int64(d.uint()), int64(d.uint())
 	copy(e.Sum[:], d.bytes(len(e.Sum)))
-	if e.Words = d.b; d.err != nil || e.Stream.generation() < 1 || e.Off < 0 || e.Len < 1 || e.Len > maxFrame || e.end() < 0 {
+	if e.Words = d.b; d.err != nil || e.n < 1 || e.Off < 0 || e.Len < 1 || e.Len > maxFrame || e.end() < 0 {
 		return e, nil, errors.New("envelope cannot be decoded")
 	}
 	return e, packed, nil

@@ -42,7 +42,7 @@ const (
 var buckets = map[kind][]byte{
 	kindMeta:       []byte("meta"),        // "schema" -> version, "id" -> 16 random bytes, "file" -> 8, "base" -> version
 	kindSession:    []byte("sessions"),    // agent, 0, id -> sessionRecord
-	kindGeneration: []byte("generations"), // stream -> generationRecord
+	kindGeneration: []byte("generations"), // key of the session, number in 4 bytes -> generationRecord
 	kindState:      []byte("state"),       // agent, 0, id -> the caller's bytes
 	kindBlock:      []byte("blocks"),      // id -> envelope and packed bytes of a frame or a piece
 	kindHash:       []byte("hash"),        // SHA-256 of a frame's raw bytes -> its id
@@ -60,7 +60,7 @@ func (k kind) counted() bool {
 
 // fill is how full bbolt leaves a page when it splits it: most keys come in order.
 func (k kind) fill() float64 {
-	if k == kindID || k == kindHash || k == kindSummary || k == kindState {
+	if k != kindMeta && k != kindBlock {
 		return bolt.DefaultFillPercent
 	}
 	return 0.9

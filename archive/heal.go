@@ -86,11 +86,11 @@ func (f *filling) fill(ctx context.Context, sources Sources, done *Repaired) err
 	err = f.store(ctx, &made)
 	if err == nil {
 		err = f.a.update(ctx, 0, func(tx *bolt.Tx) error {
-			now, err := getGeneration(tx, f.stream(tx))
+			now, err := getGeneration(tx, f.of())
 			if err != nil || !bytes.Equal(now.encode(), was.encode()) {
 				return errors.Join(ErrTip, err)
 			}
-			return putGeneration(tx, f.stream(tx), made)
+			return putGeneration(tx, f.of(), made)
 		})
 	}
 	if err != nil { // what the generation has not must not be found by a scan
@@ -124,11 +124,7 @@ func (f *filling) find(ctx context.Context, sources Sources, g *generationRecord
 	return false, nil
 }
 
-// stream returns the generation's key in a transaction.
-func (f *filling) stream(tx *bolt.Tx) stream {
-	r, _, _ := getSession(tx, f.key) // of none there is no generation
-	return newStream(r.Num, f.n)
-}
+func (f *filling) of() generationOf { return generationOf{f.key, f.n} }
 
 // agrees reports whether the source has all bytes of the generation, and returns their hash.
 func (f *filling) agrees(ctx context.Context, was generationRecord) (sum hash.Hash, same bool, err error) {
@@ -188,9 +184,8 @@ func (f *filling) store(ctx context.Context, made *generationRecord) error {
 		if err != nil {
 			return err
 		}
-		e := envelope{Key: f.key, Class: f.session.Class, Off: made.end(), Len: int64(len(raw)), Sum: mark.Sum(raw), Words: filterOf(raw, len(stored))}
+		e := envelope{generationOf: f.of(), Class: f.session.Class, Off: made.end(), Len: int64(len(raw)), Sum: mark.Sum(raw), Words: filterOf(raw, len(stored))}
 		return f.a.update(ctx, int64(len(stored)), func(tx *bolt.Tx) error {
-			e.Stream = f.stream(tx)
 			one, err := (&packed{envelope: e, piece: true, stored: stored}).write(tx) // shared with none
 			made.Blocks = append(made.Blocks, one)
 			return err

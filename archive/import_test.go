@@ -117,8 +117,8 @@ func TestImportOfACraftedFile(t *testing.T) {
 	if _, im, err := imports(sound); err != nil || im.Sessions != 200 {
 		t.Fatalf("%d sessions, %v", im.Sessions, err)
 	}
-	key := newStream(3, 1<<31)
-	crafted := sound + string(key[:]) + string(seal(kindGeneration, 1<<40, key[:], generationRecord{}.encode()))
+	key := generationOf{session("s3").Key, 1 << 31}.key()
+	crafted := sound + string(key) + string(seal(kindGeneration, 1<<40, key, generationRecord{}.encode()))
 	a, im, err := imports(crafted)
 	info, statErr := os.Stat(a.Path())
 	must(t, statErr)

@@ -57,11 +57,11 @@ func (a *Archive) Publish(ctx context.Context, p Publication) (err error) {
 
 // checkCurrent fails with ErrStale if the tip or the state are not those of p.
 func (a *Archive) checkCurrent(tx *bolt.Tx, p Publication) error {
-	r, ok, g, err := getCurrent(tx, p.Key)
+	r, g, err := getCurrent(tx, p.Key)
 	if err != nil {
 		return a.damageIn(p.Key, p.At, err)
 	}
-	if !ok {
+	if r.Key != p.Key {
 		return ErrNotFound
 	}
 	if r.Generation != p.At.Generation || g.Offset != p.At.Offset {

@@ -169,7 +169,7 @@ func (r *Reader) load(tx *bolt.Tx) error {
 			return ErrNotFound
 		}
 		var g generationRecord
-		if g, err = getGeneration(tx, newStream(s.Num, r.n)); err == nil {
+		if g, err = getGeneration(tx, generationOf{r.key, r.n}); err == nil {
 			r.gen = g
 		}
 	}

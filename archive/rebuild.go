@@ -178,10 +178,10 @@ type rebuilder struct {
 	tips        map[generationOf]int64 // the end of each generation, as far as the file beside the archive says
 	version     uint64                 // the highest
 	sessions    map[transcript.Key]versioned[sessionRecord]
-	generations map[stream]versioned[generationRecord]
-	named       map[transcript.Key]sessionRecord // by a block: the number, the class
-	blocks      map[uint64][]candidate           // by ID
-	places      map[stream][]candidate           // by place
+	generations map[generationOf]versioned[generationRecord]
+	classes     map[transcript.Key]transcript.Class // as blocks have them
+	blocks      map[uint64][]candidate              // by ID
+	places      map[generationOf][]candidate        // by place
 	entries     map[kind]map[string]versioned[stretch]
 	copies      map[generationOf]copied // what is left of each
 	damage      []*DamageError          // what is missing in them
@@ -190,8 +190,8 @@ type rebuilder struct {
 func newRebuilder(a *Archive, from *scan) *rebuilder {
 	return &rebuilder{
 		a: a, from: from, sessions: map[transcript.Key]versioned[sessionRecord]{},
-		generations: map[stream]versioned[generationRecord]{}, named: map[transcript.Key]sessionRecord{},
-		blocks: map[uint64][]candidate{}, places: map[stream][]candidate{}, copies: map[generationOf]copied{},
+		generations: map[generationOf]versioned[generationRecord]{}, classes: map[transcript.Key]transcript.Class{},
+		blocks: map[uint64][]candidate{}, places: map[generationOf][]candidate{}, copies: map[generationOf]copied{},
 		entries: map[kind]map[string]versioned[stretch]{kindState: {}, kindID: {}, kindSummary: {}},
 	}
 }
@@ -229,7 +229,7 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 	return err
 }
 
-// take keeps an entry that places depend on. A number that no file of this size can have is not one that Append has stored.
+// take keeps an entry that places depend on. A generation whose number no file of this size can have is not one that Append has stored.
 func (s *rebuilder) take(e storedEntry) {
 	switch e.kind {
 	case kindMeta:
@@ -239,24 +239,25 @@ func (s *rebuilder) take(e storedEntry) {
 	case kindState, kindID, kindSummary:
 		keepNewest(s.entries[e.kind], string(e.key), stretch{e.at, len(e.value)}, e.version)
 	case kindSession:
-		if r, err := parseSession(e.key, e.value); err == nil && s.possible(r.Num, r.Generation) {
+		if r, err := parseSession(e.key, e.value); err == nil && s.possible(r.Generation) {
 			keepNewest(s.sessions, r.Key, r, e.version)
 		}
 	case kindGeneration:
+		of, bad := parseGenerationKey(e.key)
 		g, err := parseGeneration(e.key, e.value)
-		if len(e.key) == len(stream{}) && err == nil && s.possible(stream(e.key).num(), stream(e.key).generation()) {
-			keepNewest(s.generations, stream(e.key), g, e.version)
+		if cmp.Or(err, bad) == nil && s.possible(of.n) {
+			keepNewest(s.generations, of, g, e.version)
 		}
 	case kindBlock:
 		env, _, err := parseEnvelope(e.record)
-		if err != nil || len(e.key) != 8 || !s.possible(env.Stream.num(), env.Stream.generation()) {
+		if err != nil || len(e.key) != 8 || !s.possible(env.n) {
 			return
 		}
 		env.Words = nil // of all blocks they would take much memory
 		c := candidate{env, stretch{e.at, len(e.value)}, binary.BigEndian.Uint64(e.key), e.version}
-		s.named[env.Key] = sessionRecord{Session: transcript.Session{Key: env.Key, Class: env.Class}, Num: env.Stream.num()}
+		s.classes[env.Key] = env.Class
 		s.blocks[c.id] = append(s.blocks[c.id], c)
-		s.places[env.Stream] = append(s.places[env.Stream], c)
+		s.places[env.generationOf] = append(s.places[env.generationOf], c)
 	}
 }
 
@@ -266,50 +267,39 @@ func keepNewest[K comparable, T any](all map[K]versioned[T], k K, record T, vers
 	}
 }
 
-// possible reports whether there may be a session with this number, and so many generations. Each takes more than leastGeneration bytes.
-func (s *rebuilder) possible(num uint64, generation int) bool {
-	const leastGeneration, mostNum = 128, 1 << 48
-	return num < mostNum && generation <= mostEarlier+int(s.from.size/leastGeneration)
+// possible reports whether there may be so many generations of a session. Each takes more than leastGeneration bytes.
+func (s *rebuilder) possible(generation int) bool {
+	const leastGeneration = 128
+	return generation <= mostEarlier+int(s.from.size/leastGeneration)
 }
 
-// number adds the sessions of which the record is lost, and returns how many generations each has.
-func (s *rebuilder) number() (last map[transcript.Key]int) {
-	for k, r := range s.named {
-		if _, ok := s.sessions[k]; !ok {
-			s.sessions[k] = versioned[sessionRecord]{record: r}
-		}
-	}
-	most := map[uint64]int{}
-	for of := range s.generations {
-		most[of.num()] = max(most[of.num()], of.generation())
-	}
-	for of := range s.places {
-		most[of.num()] = max(most[of.num()], of.generation())
-	}
-	last = map[transcript.Key]int{}
+// last returns how many generations each session has, of which anything is left.
+func (s *rebuilder) last() map[transcript.Key]int {
+	last := map[transcript.Key]int{}
 	for k, r := range s.sessions {
-		last[k] = max(most[r.record.Num], r.record.Generation)
+		last[k] = r.record.Generation
 	}
-	for of := range s.tips {
-		if _, ok := s.sessions[of.Key]; !ok {
-			s.sessions[of.Key] = versioned[sessionRecord]{record: sessionRecord{Session: transcript.Session{Key: of.Key}}} // 0 is the number of none
+	for _, all := range []iter.Seq[generationOf]{maps.Keys(s.generations), maps.Keys(s.places), maps.Keys(s.tips)} {
+		for of := range all {
+			last[of.Key] = max(last[of.Key], of.n)
 		}
-		last[of.Key] = max(last[of.Key], of.n)
 	}
 	return last
 }
 
 // list returns the sessions. One of which nothing is left but its name has generations without bytes, of which every read fails.
 func (s *rebuilder) list() (all []Session) {
-	for k, last := range s.number() {
-		r := s.sessions[k].record
-		one := Session{Session: r.Session}
+	for k, last := range s.last() {
+		one := Session{Session: s.sessions[k].record.Session}
+		if one.Key != k { // its record is lost
+			one.Session = transcript.Session{Key: k, Class: s.classes[k]}
+		}
 		if e, ok := s.entries[kindState][string(sessionKey(k))]; ok {
 			one.State, _ = unseal(kindState, sessionKey(k), s.value(e.record)) // it was intact
 		}
 		for n := 1; n <= last; n++ {
 			this := generationOf{k, n}
-			c, gap := s.generation(k, newStream(r.Num, n))
+			c, gap := s.generation(this)
 			s.copies[this] = c
 			g := Generation{N: n, Tip: transcript.Cursor{Generation: n, Offset: c.end}, Sum: unknownSum}
 			if c.was != nil {
@@ -347,9 +337,9 @@ func (s *rebuilder) value(at stretch) []byte { return s.from.read(nil, at.at, in
 
 // generation returns what is left of a generation, and where the first bytes are missing, -1 if none are. Where its record is lost, or
 // there was a newer one, it ends with its last block, or where the tips say.
-func (s *rebuilder) generation(k transcript.Key, st stream) (c copied, gap int64) {
-	was, this := s.generations[st], generationOf{k, st.generation()}
-	all := s.place(st, was)
+func (s *rebuilder) generation(this generationOf) (c copied, gap int64) {
+	was := s.generations[this]
+	all := s.place(this, was)
 	end, told := s.tips[this]
 	c = copied{segments: s.stretches(all), head: was.record.Head, end: max(end, was.record.Offset), lost: s.sure != nil && !s.sure[this]}
 	if len(all) > 0 {
@@ -398,7 +388,7 @@ func (s *rebuilder) stretches(all []candidate) iter.Seq2[transcript.Segment, err
 // place returns the blocks of a generation, in order: first those that are newer than its record, which is then an earlier one,
 // as their envelopes place them; then those of the record that are intact; where one is missing, older ones. Where two
 // overlap, the newer one has replaced the other.
-func (s *rebuilder) place(st stream, g versioned[generationRecord]) (all []candidate) {
+func (s *rebuilder) place(this generationOf, g versioned[generationRecord]) (all []candidate) {
 	add := func(c candidate) {
 		i, _ := slices.BinarySearchFunc(all, c.Off, func(b candidate, off int64) int { return cmp.Compare(b.Off, off) })
 		if (i == 0 || all[i-1].end() <= c.Off) && (i == len(all) || c.end() <= all[i].Off) {
@@ -408,7 +398,7 @@ func (s *rebuilder) place(st stream, g versioned[generationRecord]) (all []candi
 	newest := func(x, y candidate) int {
 		return cmp.Or(-cmp.Compare(x.version, y.version), -cmp.Compare(x.Len, y.Len), cmp.Compare(x.at, y.at))
 	}
-	more := s.places[st]
+	more := s.places[this]
 	slices.SortStableFunc(more, newest)
 	newer := 0
 	for newer < len(more) && more[newer].version > g.version {

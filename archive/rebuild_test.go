@@ -490,7 +490,7 @@ func TestOtherSchemasAreRefused(t *testing.T) {
 		return func(path string) { must(t, os.WriteFile(path, []byte(text), 0o600)) }
 	}
 	for what, spoil := range map[string]func(path string){
-		"schema 1": schema("1"), "schema 5": schema("5"), "schema 99": schema("99"),
+		"schema 1": schema("1"), "schema 6": schema("6"), "schema 99": schema("99"),
 		"a text": text(strings.Repeat("no database\n", 9000)), "an empty file": text(""), "a short file": text("x"),
 		"another program's database": func(path string) {
 			must(t, os.Remove(path))

@@ -20,8 +20,7 @@ import (
 // sessionRecord is a value of "sessions", and its key.
 type sessionRecord struct {
 	transcript.Session
-	Num        uint64 // number in the keys of its streams
-	Generation int    // the current one, 0 if nothing is archived
+	Generation int // the current one, 0 if nothing is archived
 }
 
 func (r sessionRecord) encode() []byte {
@@ -29,7 +28,7 @@ func (r sessionRecord) encode() []byte {
 	if r.Packed {
 		packed = 1
 	}
-	b := append(appendUints(nil, r.Num, uint64(r.Generation)), byte(r.Class), packed)
+	b := append(appendUints(nil, uint64(r.Generation)), byte(r.Class), packed)
 	for _, text := range []string{r.Path, r.Parent, r.Thread, r.Root, r.Source} {
 		b = appendString(b, text)
 	}
@@ -38,7 +37,7 @@ func (r sessionRecord) encode() []byte {
 
 func (r *sessionRecord) decode(record []byte) error {
 	d := varints{b: record}
-	r.Num, r.Generation, r.Class, r.Packed = d.uint(), int(d.uint()), transcript.Class(d.byte()), d.byte() == 1
+	r.Generation, r.Class, r.Packed = int(d.uint()), transcript.Class(d.byte()), d.byte() == 1
 	for _, text := range []*string{&r.Path, &r.Parent, &r.Thread, &r.Root, &r.Source} {
 		*text = d.string()
 	}
@@ -84,21 +83,23 @@ func putSession(tx *bolt.Tx, r sessionRecord) error {
 	return put(tx, kindSession, sessionKey(r.Key), r.encode())
 }
 
-// newNum returns a number for a session.
-func newNum(tx *bolt.Tx) (uint64, error) { return kindMeta.bucket(tx).NextSequence() }
-
-// stream identifies the bytes of one generation: session number, generation.
-type stream [12]byte
-
-func newStream(num uint64, generation int) (s stream) {
-	binary.BigEndian.PutUint64(s[:8], num)
-	binary.BigEndian.PutUint32(s[8:], uint32(generation))
-	return s
+// generationOf names a generation.
+type generationOf struct {
+	transcript.Key
+	n int
 }
 
-func (s stream) num() uint64 { return binary.BigEndian.Uint64(s[:8]) }
+func (of generationOf) key() []byte {
+	return binary.BigEndian.AppendUint32(sessionKey(of.Key), uint32(of.n))
+}
 
-func (s stream) generation() int { return int(binary.BigEndian.Uint32(s[8:])) }
+func parseGenerationKey(b []byte) (of generationOf, err error) {
+	end := max(0, len(b)-4)
+	if of.Key, err = parseSessionKey(b[:end]); err == nil {
+		of.n = int(binary.BigEndian.Uint32(b[end:]))
+	}
+	return of, err
+}
 
 // generationRecord is a value of "generations". With it, Append can continue without reading stored bytes.
 type generationRecord struct {
@@ -194,20 +195,20 @@ func (g *generationRecord) matches(h hash.Hash) error {
 }
 
 // getCurrent returns the record of a session, and that of its newest generation, if there are any.
-func getCurrent(tx *bolt.Tx, k transcript.Key) (r sessionRecord, known bool, g generationRecord, err error) {
-	if r, known, err = getSession(tx, k); err == nil && r.Generation > 0 {
-		g, err = getGeneration(tx, newStream(r.Num, r.Generation))
+func getCurrent(tx *bolt.Tx, k transcript.Key) (r sessionRecord, g generationRecord, err error) {
+	if r, _, err = getSession(tx, k); err == nil && r.Generation > 0 {
+		g, err = getGeneration(tx, generationOf{k, r.Generation})
 	}
-	return r, known, g, err
+	return r, g, err
 }
 
 // getGeneration fails if there is no such generation.
-func getGeneration(tx *bolt.Tx, s stream) (generationRecord, error) {
-	v := kindGeneration.bucket(tx).Get(s[:])
+func getGeneration(tx *bolt.Tx, of generationOf) (generationRecord, error) {
+	v := kindGeneration.bucket(tx).Get(of.key())
 	if v == nil {
-		return generationRecord{}, fmt.Errorf("generation %d is missing", s.generation())
+		return generationRecord{}, fmt.Errorf("generation %d is missing", of.n)
 	}
-	return parseGeneration(s[:], v)
+	return parseGeneration(of.key(), v)
 }
 
 func parseGeneration(key, v []byte) (g generationRecord, err error) {
@@ -261,8 +262,8 @@ func (g generationRecord) encode() []byte {
 	return b
 }
 
-func putGeneration(tx *bolt.Tx, s stream, g generationRecord) error {
-	return put(tx, kindGeneration, s[:], g.encode())
+func putGeneration(tx *bolt.Tx, of generationOf, g generationRecord) error {
+	return put(tx, kindGeneration, of.key(), g.encode())
 }
 
 // getShared returns the ID of the frame with this hash, 0 if there is none. A damaged entry counts as none.

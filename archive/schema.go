@@ -14,7 +14,7 @@ import (
 )
 
 // schema is the version of the layout, in the bucket "meta" and in each entry. Another one is refused.
-const schema = "\x04"
+const schema = "\x05"
 
 // idSize is the length of an archive's ID in bytes.
 const idSize = 16

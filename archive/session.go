@@ -75,7 +75,7 @@ func (a *Archive) checkKeys(ctx context.Context, kind kind) error {
 func (a *Archive) session(tx *bolt.Tx, r sessionRecord, from int) (Session, error) {
 	s := Session{Session: r.Session}
 	for n := max(1, from); n <= r.Generation; n++ {
-		g, err := getGeneration(tx, newStream(r.Num, n))
+		g, err := getGeneration(tx, generationOf{r.Key, n})
 		if err != nil {
 			return s, err
 		}

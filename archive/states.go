@@ -81,17 +81,11 @@ func (a *Archive) Save(ctx context.Context, additions []Addition, changes []Chan
 // keep adds a session if it is new, updates what its record says of its file, and stores its state.
 func (a *Archive) keep(tx *bolt.Tx, c Change) error {
 	k := c.Session.Key
-	was, known, err := getSession(tx, k)
+	was, _, err := getSession(tx, k)
 	if err != nil {
 		return a.damageIn(k, transcript.Cursor{}, err)
 	}
-	r := sessionRecord{c.Session, was.Num, was.Generation}
-	if !known {
-		if r.Num, err = newNum(tx); err != nil {
-			return err
-		}
-	}
-	if r != was {
+	if r := (sessionRecord{c.Session, was.Generation}); r != was {
 		err = putSession(tx, r)
 	}
 	if err != nil || len(c.New) == 0 {

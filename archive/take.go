@@ -93,13 +93,13 @@ func (a *Archive) lose(ctx context.Context, s transcript.Session, end transcript
 // change changes the record of a session's newest generation.
 func (a *Archive) change(ctx context.Context, s transcript.Session, how func(*generationRecord) error) error {
 	return a.update(ctx, 0, func(tx *bolt.Tx) error {
-		r, _, g, err := getCurrent(tx, s.Key)
+		r, g, err := getCurrent(tx, s.Key)
 		if err == nil {
 			err = how(&g)
 		}
 		if err != nil {
 			return a.damageIn(s.Key, transcript.Cursor{Generation: r.Generation}, err)
 		}
-		return putGeneration(tx, newStream(r.Num, r.Generation), g)
+		return putGeneration(tx, generationOf{s.Key, r.Generation}, g)
 	})
 }

@@ -10,7 +10,6 @@ import (
 
 	"ccd/internal/atomicfile"
 	"ccd/internal/ownfile"
-	"ccd/internal/transcript"
 )
 
 // The tips are what Append has acknowledged: the name of each session, and the end of each generation. They stand in a file beside the
@@ -21,12 +20,6 @@ import (
 type landed struct {
 	generationOf
 	tip int64
-}
-
-// generationOf names a generation.
-type generationOf struct {
-	transcript.Key
-	n int
 }
 
 // tipsPath returns the path of the tips of the archive at path.

@@ -54,12 +54,8 @@ func (a *Archive) Lacking(ctx context.Context, sessions []Session, all []grams.W
 	}
 	_ = a.view(ctx, func(tx *bolt.Tx) error { // a search tells of damage where it reads
 		for i, s := range sessions {
-			r, _, err := getSession(tx, s.Key)
 			for n, one := range s.Generations {
-				var g generationRecord
-				if err == nil {
-					g, err = getGeneration(tx, newStream(r.Num, one.N))
-				}
+				g, err := getGeneration(tx, generationOf{s.Key, one.N})
 				lacking[i][n] = err == nil && g.lacks(tx, all)
 			}
 		}

@@ -195,7 +195,7 @@ func TestDaemonHealsDamage(t *testing.T) {
 // flippedInBlock returns the archive's file with a flipped bit in each block, also in unused pages.
 func flippedInBlock(raw []byte) []byte {
 	raw = bytes.Clone(raw)
-	entry := []byte("\xcc\xcda\x04B")
+	entry := []byte("\xcc\xcda\x05B")
 	for at := 0; bytes.Contains(raw[at:], entry); {
 		at += bytes.Index(raw[at:], entry) + len(entry)
 		raw[at+50] ^= 1

@@ -181,7 +181,7 @@ func TestLostBytesComeBack(t *testing.T) {
 	}
 	tips := read(t, path+".tips")
 	flipped := bytes.Clone(sound)
-	blocks := bytes.Index(sound, []byte("\xcc\xcda\x04B"))
+	blocks := bytes.Index(sound, []byte("\xcc\xcda\x05B"))
 	flipped[blocks+120] ^= 1
 	transcripts := func() {
 		for n := range 6 {
