@@ -231,7 +231,6 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 
 // afterArchiving continues with a session all of whose bytes are archived.
 func (d *Daemon) afterArchiving(ctx context.Context, s *session) {
-	d.catchUp.archived(s.offer)
 	if s.upToDate(d) {
 		d.done(ctx, s, nil)
 		return
@@ -327,7 +326,7 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 	case !s.paused():
 		s.failures = 0
 	}
-	d.catchUp.derived(s)
+	d.catchUp.count(&s.offer)
 	if ctx.Err() == nil {
 		d.result(s.offer, err)
 	}

@@ -8,32 +8,23 @@ import (
 
 // Progress is how far the daemon is with the files that a scan found. Sizes are those of the files, in bytes.
 type Progress struct {
-	Since     time.Time `json:"since"`
-	Bytes     int64     `json:"bytes"`
-	Archived  int64     `json:"archived"`  // of Bytes
-	Compacted int64     `json:"compacted"` // of Bytes: also read, and the companion made if one was due
+	Since time.Time `json:"since"`
+	Bytes int64     `json:"bytes"`
+	Done  int64     `json:"done"` // of Bytes: archived and read, and the companion made if one was due
 
 	// Estimates from the speed so far; zero in the first seconds and the first percent.
 	Rate int64     `json:"bytes_per_second"`
 	Ends time.Time `json:"ends,omitzero"` // about
 }
 
-// archivingShare is the share of archiving in the work; the rest is reading and making companions.
-const archivingShare = 0.4
-
-// Done is the part of Bytes that corresponds to the work done so far.
-func (p Progress) Done() int64 {
-	return int64(archivingShare*float64(p.Archived) + (1-archivingShare)*float64(p.Compacted))
-}
-
 // At returns p with the rate and the end as of now.
 func (p Progress) At(now time.Time) Progress {
-	done, took := p.Done(), now.Sub(p.Since)
-	if done <= p.Bytes/100 || took < 3*time.Second {
+	took := now.Sub(p.Since)
+	if p.Done <= p.Bytes/100 || took < 3*time.Second {
 		return p
 	}
-	rate := float64(done) / took.Seconds()
-	left := time.Duration(float64(p.Bytes-done) / rate * float64(time.Second))
+	rate := float64(p.Done) / took.Seconds()
+	left := time.Duration(float64(p.Bytes-p.Done) / rate * float64(time.Second))
 	p.Rate, p.Ends = int64(rate), now.Add(left).UTC().Truncate(time.Second)
 	return p
 }
@@ -44,27 +35,14 @@ type catchUp struct {
 	show func(done, all int64)
 }
 
-// archived counts an offered file that is archived.
-func (c *catchUp) archived(o watcher.Offer) {
-	if c != nil && o.Cold {
-		c.Archived += o.Size
-		c.told()
+// count counts an offered file whose sync has ended.
+func (c *catchUp) count(o *watcher.Offer) {
+	if c == nil || !o.Cold {
+		return
 	}
-}
-
-// derived counts a session whose sync has ended.
-func (c *catchUp) derived(s *session) {
-	if c != nil && s.offer.Cold {
-		c.Compacted += s.offer.Size
-		c.Archived = max(c.Archived, c.Compacted)
-		s.offer.Cold = false
-		c.told()
-	}
-}
-
-func (c *catchUp) told() {
-	if c.show != nil {
-		c.show(c.Done(), c.Bytes)
+	o.Cold = false
+	if c.Done += o.Size; c.show != nil {
+		c.show(c.Done, c.Bytes)
 	}
 }
 
@@ -74,7 +52,7 @@ func (d *Daemon) countFound(bytes int64) {
 		d.catchUp = &catchUp{Progress: Progress{Since: time.Now().UTC()}, show: d.Progress}
 	}
 	if c := d.catchUp; c != nil {
-		c.Bytes = max(c.Bytes, c.Archived+bytes)
+		c.Bytes = max(c.Bytes, c.Done+bytes)
 	}
 }
 

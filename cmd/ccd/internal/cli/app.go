@@ -191,7 +191,7 @@ func (a *App) Progress(what string) (show func(done, total int64), wipe func()) 
 func (a *App) ByteProgress(what string) (show func(done, total int64), wipe func()) {
 	begun := time.Now()
 	return a.progressWith(what, func(done, total int64) string {
-		p := daemon.Progress{Since: begun, Bytes: total, Archived: done, Compacted: done}
+		p := daemon.Progress{Since: begun, Bytes: total, Done: done}
 		return " of " + status.Pace(p.At(time.Now()))
 	})
 }

@@ -54,11 +54,11 @@ func must(t *testing.T, err error) {
 // A daemon that catches up says how far it is, how fast, and when it ends.
 func TestCatchUp(t *testing.T) {
 	now := time.Now()
-	p := daemon.Progress{Since: now.Add(-10 * time.Second), Bytes: 100 << 20, Archived: 100 << 20, Compacted: 0}.At(now)
+	p := daemon.Progress{Since: now.Add(-10 * time.Second), Bytes: 100 << 20, Done: 40 << 20}.At(now)
 	if left := p.Ends.Sub(now); p.Rate != 4<<20 || left < 13*time.Second || left > 15*time.Second {
 		t.Errorf("40 %% after 10 s: %+v, %v left", p, left)
 	}
-	if p := (daemon.Progress{Since: now, Bytes: 1000, Archived: 9, Compacted: 9}).At(now.Add(time.Minute)); p.Rate != 0 || !p.Ends.IsZero() {
+	if p := (daemon.Progress{Since: now, Bytes: 1000, Done: 9}).At(now.Add(time.Minute)); p.Rate != 0 || !p.Ends.IsZero() {
 		t.Errorf("less than a percent done: %+v", p)
 	}
 	row := func(o Report) string {
@@ -69,7 +69,7 @@ func TestCatchUp(t *testing.T) {
 		}
 		return ""
 	}
-	if got := row(Report{CatchUp: &p}); !strings.HasPrefix(got, "100 MiB archived, 0 B compacted, of 100 MiB, 4.0 MiB/s, about 1") {
+	if got := row(Report{CatchUp: &p}); !strings.HasPrefix(got, "40 MiB of 100 MiB, 4.0 MiB/s, about 1") {
 		t.Errorf("line: %q", got)
 	}
 }

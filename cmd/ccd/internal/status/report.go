@@ -161,7 +161,7 @@ func (o Report) Rows() [][]string {
 	}
 	rows = append(rows, []string{"sessions", sessionsLine(o)}, []string{"lag", lagLine(o)})
 	if p := o.CatchUp; p != nil { // how far the daemon is with the files that it found, and when it ends
-		rows = append(rows, []string{"catching up", fmt.Sprintf("%s archived, %s compacted, of %s", humanize.IBytes(uint64(p.Archived)), humanize.IBytes(uint64(p.Compacted)), Pace(*p))})
+		rows = append(rows, []string{"catching up", humanize.IBytes(uint64(p.Done)) + " of " + Pace(*p)})
 	}
 	for _, agent := range slices.Sorted(maps.Keys(o.Agents)) {
 		if what := o.Agents[agent].String(); what != "" {

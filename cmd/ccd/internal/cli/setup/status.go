@@ -34,8 +34,8 @@ run.json; what it does is unknown), degraded (reasons), damage (sessions that
 cannot be read, as in verify), pid, version (of the daemon), this_version (of
 this ccd), since, last_pass, lag_seconds (since last_pass), lag_bytes (of the
 transcripts, not archived yet; null if unknown), waiting (files), catch_up
-{since, bytes (of the files that a scan found), archived, compacted (of
-these), bytes_per_second, ends (about)} (null if there is none), overflows
+{since, bytes (of the files that a scan found), done (of these),
+bytes_per_second, ends (about)} (null if there is none), overflows
 (how often events were lost), unreadable (directories and files that are
 skipped), hard_links (files with several names), failing (files), config (the
 daemon's configuration file, else this command's; "" if none), service
