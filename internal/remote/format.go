@@ -80,7 +80,6 @@ type Stretch struct {
 	Generation int    `json:"g"`
 	Off        int64  `json:"off,omitempty"`
 	Len        int64  `json:"len,omitempty"`
-	Same       bool   `json:"same,omitempty"` // the bytes are those of the previous generation at the same place, and not in the pack
 	Sum        []byte `json:"sum"`            // SHA-256 of the generation up to the end of the stretch
 }
 
@@ -318,9 +317,7 @@ func (k *coder) decodePack(h *Head, n number, object []byte) (parts []Part, data
 			if t.Off < 0 || t.Len < 0 || t.Len > maxPiece {
 				return nil, nil, badCopy(name, "it lists bytes that cannot be")
 			}
-			if !t.Same {
-				left -= t.Len
-			}
+			left -= t.Len
 		}
 	}
 	if left != 0 {

@@ -153,7 +153,7 @@ func (w *rewriting) again(ctx context.Context, name string, all []Part) (parts [
 		}
 		key := part.Session.key()
 		for _, t := range part.Stretches {
-			if t.Same || t.Len == 0 {
+			if t.Len == 0 {
 				continue
 			}
 			piece, err := w.m.o.Archive.Reader(key, t.Generation).Span(ctx, transcript.Span{Off: t.Off, Len: t.Len})

@@ -249,22 +249,6 @@ func (m *Machine) newsOf(ctx context.Context, s archive.Session, was pushed, roo
 	return n, nil
 }
 
-// leastSame is the number of bytes below which a reference to the previous generation is not worth its entry.
-const leastSame = 4096
-
-// same returns how many bytes a generation of which nothing was pushed has as the previous one: a rewritten file often begins as before.
-func (m *Machine) same(ctx context.Context, s archive.Session, i int, done int64) (int64, error) {
-	if done > 0 || i == 0 || s.Generations[i].Tip.Offset < leastSame {
-		return 0, nil
-	}
-	r := m.o.Archive.Reader(s.Key, s.Generations[i-1].N)
-	n, err := r.Common(ctx, m.o.Archive.Reader(s.Key, s.Generations[i].N))
-	if n < leastSame {
-		n = 0
-	}
-	return n, err
-}
-
 // addGeneration adds what is new of a generation, and checks that what was pushed before is still the same.
 func (m *Machine) addGeneration(ctx context.Context, n *news, s archive.Session, i int, room int64) error {
 	g, done := s.Generations[i], &n.now.Generations[i]
@@ -276,33 +260,25 @@ func (m *Machine) addGeneration(ctx context.Context, n *news, s archive.Session,
 		return errOther
 	}
 	r := m.o.Archive.Reader(s.Key, g.N)
-	same, err := m.same(ctx, s, i, done.Off)
-	if err != nil {
-		return err
-	}
 	for done.Off < g.Tip.Offset {
-		t := Stretch{Generation: g.N, Off: done.Off, Len: min(g.Tip.Offset-done.Off, maxPiece)}
-		if t.Same = t.Off < same; t.Same {
-			t.Len = min(t.Len, same-t.Off)
-		} else if int64(len(n.data)) >= room {
+		if int64(len(n.data)) >= room {
 			n.more = true
 			break
 		}
+		t := Stretch{Generation: g.N, Off: done.Off, Len: min(g.Tip.Offset-done.Off, maxPiece)}
 		data, err := r.Span(ctx, transcript.Span{Off: t.Off, Len: t.Len})
 		if err != nil {
 			return err
 		}
 		digest.Write(data)
 		t.Sum = digest.Sum(nil)
-		if !t.Same {
-			n.data = append(n.data, data...)
-		}
+		n.data = append(n.data, data...)
 		n.part.Stretches = append(n.part.Stretches, t)
 		n.bytes += t.Len
 		done.Off += t.Len
 	}
-	done.Digest, err = digest.(encoding.BinaryMarshaler).MarshalBinary()
-	if err == nil && done.Off == g.Tip.Offset && mark.Hash(digest.Sum(nil)) != g.Sum {
+	state, err := digest.(encoding.BinaryMarshaler).MarshalBinary()
+	if done.Digest = state; err == nil && done.Off == g.Tip.Offset && mark.Hash(digest.Sum(nil)) != g.Sum {
 		err = errChanged
 	}
 	return err

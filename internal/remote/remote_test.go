@@ -372,21 +372,6 @@ func TestRequestsOfARefresh(t *testing.T) {
 	all[0].equal(dir, all[0].ID())
 }
 
-// TestRewritesPushWhatChanged rewrites a file that begins as before: what is sent begins in the block of the first change.
-func TestRewritesPushWhatChanged(t *testing.T) {
-	s, me := newMemory(), identity(t)
-	b := newBox(t, s, me)
-	data := talk(1, 8<<20)
-	b.grow("s", data)
-	first := b.push()
-	data = append(bytes.Clone(data[:8000<<10]), talk(2, 5000)...)
-	b.add("s", 2, 0, data)
-	if second := b.push(); second.Sent > first.Sent/10 {
-		t.Errorf("the rewrite sent %d bytes, the whole file %d", second.Sent, first.Sent)
-	}
-	b.same(readerAt(t, s, me, t.TempDir()))
-}
-
 // TestEveryRequestOfAPushCanFail fails each request of a push before or after it was done, kills the process, does the same to
 // the push that makes up for it, and pushes again: a fresh reader has everything, the machine keeps its name.
 func TestEveryRequestOfAPushCanFail(t *testing.T) {

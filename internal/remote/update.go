@@ -71,11 +71,8 @@ func (u *update) add(ctx context.Context, n number, parts []Part, data []byte) e
 		k := part.Session.key()
 		void := n.last < u.void[k]
 		for _, t := range part.Stretches {
-			var piece []byte
-			if !t.Same {
-				piece, data = data[:t.Len], data[t.Len:]
-			}
-			if void {
+			piece := data[:t.Len]
+			if data = data[t.Len:]; void {
 				continue
 			}
 			if err := u.stretch(ctx, part.Session.Transcript(), t, piece); err != nil {
@@ -116,12 +113,6 @@ func (u *update) stretch(ctx context.Context, s transcript.Session, t Stretch, p
 				return err
 			}
 			break
-		}
-	}
-	if t.Same {
-		var err error
-		if piece, err = u.to.Reader(s.Key, t.Generation-1).Span(ctx, transcript.Span{Off: t.Off, Len: t.Len}); err != nil {
-			return fmt.Errorf("read the previous generation: %w", err)
 		}
 	}
 	piece = piece[at.Offset-t.Off:] // an interrupted pull has stored the beginning
