@@ -102,7 +102,7 @@ func exitCode(err error) int {
 }
 
 // lost is what ends the errors of a store that has lost data, for readers too.
-const lost = "if the store has lost data, ccd remote push --new-name, on the machine that it is of, pushes everything again"
+const lost = "if the store has lost data, ccd remote remove, add and push, on the machine that it is of, push everything again"
 
 // hint returns what to do about an error.
 func (a *app) hint(err error) string {

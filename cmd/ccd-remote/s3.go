@@ -103,7 +103,7 @@ var (
 	errNoKey = words.Hint(errors.New("there are no credentials"),
 		"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials, which cron also reads")
 	errBucket = words.Hint(errors.New("the bucket does not exist"),
-		"check the address (ccd remote add changes the endpoint); in a new bucket, ccd remote push --new-name pushes everything")
+		"check the address (ccd remote add changes the endpoint); in a new bucket, ccd remote remove, add and push push everything")
 )
 
 // causes maps S3 error codes to them.

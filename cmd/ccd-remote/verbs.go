@@ -38,11 +38,6 @@ func (a *app) push(ctx context.Context, _ []string) error {
 		return err
 	}
 	defer m.Close()
-	if a.NewName {
-		if err := m.Replace(ctx); err != nil {
-			return err
-		}
-	}
 	p, err := m.Push(ctx)
 	if ctx.Err() != nil { // interrupted, not failed
 		return err
@@ -167,11 +162,7 @@ func (a *app) pullAll(ctx context.Context, r *remote.Reader, machines []string) 
 		if p.Repaired {
 			a.say("%s (%.8s): what was pulled before is damaged; all of it is read again", p.Label, p.Machine)
 		}
-		if p.Replaced {
-			a.say("%s (%.8s): the machine pushes under another name now; what is here stays", p.Label, p.Machine)
-		} else {
-			a.say("%s (%.8s): %s, %s new, %d removed", p.Label, p.Machine, words.Count(p.Sessions, "session"), size(p.Bytes), p.Removed)
-		}
+		a.say("%s (%.8s): %s, %s new, %d removed", p.Label, p.Machine, words.Count(p.Sessions, "session"), size(p.Bytes), p.Removed)
 	}
 	return all, failed
 }

@@ -279,7 +279,7 @@ func TestLieToTheMachine(t *testing.T) {
 		if _, err := v.Push(t.Context()); !errors.Is(err, ErrBadCopy) || v.ID() != name || what == "no head" && !strings.Contains(err.Error(), "it is missing") {
 			t.Errorf("%s: %v", what, err)
 		}
-		must(t, v.Renew()) // the way out
+		must(t, v.renew()) // the way out
 		v.push()
 		v.same(readerAt(t, v.s, v.me, t.TempDir()))
 	}

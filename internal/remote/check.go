@@ -81,14 +81,11 @@ func (r *Reader) check(ctx context.Context, machine string, sample int, c *Check
 	var packs []number
 	for at := int64(0); at < h.Seq; {
 		n, err := h.next(all, at)
-		if err != nil {
-			if n.last = at + 1; !h.inner.Replaced {
-				c.Problems = append(c.Problems, err)
-			}
-		} else {
-			packs = append(packs, n)
+		if at++; err != nil {
+			c.Problems = append(c.Problems, err)
+			continue
 		}
-		at = n.last
+		packs, at = append(packs, n), n.last
 	}
 	c.Packs += len(packs)
 	for _, i := range rand.Perm(len(packs)) {

@@ -80,7 +80,7 @@ type Stretch struct {
 	Generation int    `json:"g"`
 	Off        int64  `json:"off,omitempty"`
 	Len        int64  `json:"len,omitempty"`
-	Sum        []byte `json:"sum"`            // SHA-256 of the generation up to the end of the stretch
+	Sum        []byte `json:"sum"` // SHA-256 of the generation up to the end of the stretch
 }
 
 // Part is what a pack has of one session.
@@ -140,7 +140,6 @@ type Inner struct {
 	Sessions  int         `json:"sessions"`
 	Bytes     int64       `json:"bytes"` // of transcripts
 	Forgotten []Forgotten `json:"forgotten,omitempty"`
-	Replaced  bool        `json:"replaced,omitempty"` // the machine has another name now; this head has no pack, and earlier ones may be missing
 }
 
 // ErrBadCopy is wrapped by errors about objects that are not what their machine has written.

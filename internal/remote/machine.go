@@ -129,7 +129,7 @@ func OpenMachine(o Options) (*Machine, error) {
 		return nil
 	})
 	if err == nil && len(m.meta.Seed) == 0 {
-		err = m.Renew()
+		err = m.renew()
 	}
 	if err != nil {
 		db.Close()
@@ -138,8 +138,8 @@ func OpenMachine(o Options) (*Machine, error) {
 	return m, nil
 }
 
-// Renew makes the machine a new one with an empty prefix. What it has pushed so far stays readable under its old name.
-func (m *Machine) Renew() error {
+// renew makes the machine a new one with an empty prefix. What it has pushed so far stays readable under its old name.
+func (m *Machine) renew() error {
 	next := meta{Seed: make([]byte, ed25519.SeedSize)}
 	rand.Read(next.Seed) // never fails
 	err := m.db.Update(func(tx *bolt.Tx) error {
@@ -158,21 +158,6 @@ func (m *Machine) Renew() error {
 	}
 	m.meta = next
 	return nil
-}
-
-// Replace does the same after the store has lost what was pushed: the old head says so, and readers do not miss it for ever.
-func (m *Machine) Replace(ctx context.Context) error {
-	if m.meta.Seq > 0 {
-		h := Head{Seq: m.meta.Seq + 1, Past: m.meta.Past, Time: m.o.Now().UTC(), inner: Inner{Label: m.o.Label, Forgotten: m.meta.Forgotten, Replaced: true}}
-		object, err := m.coder.encodeHead(&h, m.meta.key())
-		if err == nil {
-			err = m.o.Store.Put(ctx, headsPrefix+m.ID(), object, false)
-		}
-		if err != nil {
-			return fmt.Errorf("replace head: %w", err)
-		}
-	}
-	return m.Renew()
 }
 
 func putJSON(b *bolt.Bucket, key []byte, v any) error {

@@ -41,7 +41,7 @@ func (m *Machine) Push(ctx context.Context) (p Pushed, err error) {
 		if (errors.Is(err, errFork) || errors.Is(err, errOther)) && p.Renewed == "" {
 			p.Renewed = err.Error()
 			m.o.Say("%v; this machine (%s) continues under a new name, nothing is lost", err, m.ID())
-			err, more = m.Renew(), true
+			err, more = m.renew(), true
 		}
 		if err != nil {
 			break

@@ -113,9 +113,6 @@ func (r *Reader) head(ctx context.Context, machine string) (*Head, error) {
 	if err := r.remember(m); err != nil {
 		return nil, err
 	}
-	if h.inner.Replaced {
-		h.Seq--
-	}
 	return h, nil
 }
 
@@ -180,7 +177,6 @@ type Pulled struct {
 	Bytes    int64  `json:"bytes"`    // of transcripts
 	Packs    int    `json:"packs"`
 	Removed  int    `json:"removed"`  // sessions that the machine has forgotten, or of which it has forgotten some
-	Replaced bool   `json:"replaced"` // the machine has another name now: what is missing under this one is not missed
 	Repaired bool   `json:"repaired"` // what was pulled before was damaged or gone, so all was read again
 }
 
@@ -203,8 +199,8 @@ func (r *Reader) Pull(ctx context.Context, machine string) (p Pulled, err error)
 		if err != nil {
 			return p, err
 		}
-		p.Label, p.Replaced = h.inner.Label, h.inner.Replaced
-		if err := r.update(ctx, h, &p); err != nil && !(p.Replaced && errors.Is(err, ErrBadCopy)) {
+		p.Label = h.inner.Label
+		if err := r.update(ctx, h, &p); err != nil {
 			return p, fmt.Errorf("pull machine %s (%s): %w", p.Label, machine, err)
 		}
 	}

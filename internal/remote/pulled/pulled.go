@@ -155,7 +155,7 @@ type Flags struct {
 	Recipients                          []string
 	Grace                               time.Duration
 	Sample                              int
-	All, NewName                        bool
+	All                                 bool
 }
 
 // Add adds the flags.
@@ -166,7 +166,6 @@ func (f *Flags) Add(to *pflag.FlagSet) {
 	to.StringArrayVar(&f.Recipients, "recipient", nil, "add: encrypt to `KEY` (age1...), too; repeatable")
 	to.StringVar(&f.Identity, "identity", "", "pull, check: use the keys in `FILE`; keys: adopt them")
 	to.StringVar(&f.Machine, "machine", "", "pull: only the machine `NAME`, also this one")
-	to.BoolVar(&f.NewName, "new-name", false, "push: push everything as a new machine")
 	to.DurationVar(&f.Grace, "grace", 7*24*time.Hour, "gc: the `TIME` that objects stay after nothing names them")
 	to.BoolVar(&f.All, "all", false, "gc: write everything again")
 	to.IntVar(&f.Sample, "sample", 0, "check: read `N` packs of each machine (-1: all)")
