@@ -266,8 +266,7 @@ func (b *bucket) Delete(ctx context.Context, name string) error {
 	key := b.prefix + name
 	versions, err := b.versions(ctx, key)
 	for _, v := range versions {
-		if err = b.core.RemoveObject(ctx, b.name, key, minio.RemoveObjectOptions{VersionID: v}); err != nil {
-			err = b.locked(ctx, key, v, b.translate("delete", name, err))
+		if err = b.translate("delete", name, b.core.RemoveObject(ctx, b.name, key, minio.RemoveObjectOptions{VersionID: v})); err != nil {
 			break
 		}
 	}
@@ -298,22 +297,4 @@ func (b *bucket) versions(ctx context.Context, key string) (all []string, err er
 	}
 	slices.Reverse(all) // else an older version would be the present one
 	return all, nil
-}
-
-// locked adds to a refusal until when the bucket keeps a version, if the store says that.
-func (b *bucket) locked(ctx context.Context, key, version string, err error) error {
-	if !errors.Is(err, remote.ErrDenied) {
-		return err
-	}
-	info, herr := b.core.StatObject(ctx, b.name, key, minio.StatObjectOptions{VersionID: version})
-	if herr != nil {
-		return err
-	}
-	if info.Headers.Get("X-Amz-Object-Lock-Legal-Hold") == "ON" {
-		return fmt.Errorf("%w under a legal hold: %w", remote.ErrLocked, err)
-	}
-	if until, perr := time.Parse(time.RFC3339, info.Headers.Get("X-Amz-Object-Lock-Retain-Until-Date")); perr == nil {
-		return fmt.Errorf("%w until %s (Object Lock): %w", remote.ErrLocked, until.UTC().Format("2006-01-02 15:04 MST"), err)
-	}
-	return err
 }

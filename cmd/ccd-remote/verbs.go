@@ -302,24 +302,13 @@ func (a *app) gc(ctx context.Context, _ []string) error {
 	if err := a.done(c, "%s", text); err != nil {
 		return err
 	}
-	if err := refused("gc", c.Refused, c.Why); err != nil {
-		return err
+	if c.Refused > 0 {
+		return words.Hint(fmt.Errorf("gc: %s not deleted: %w", words.Are(c.Refused, "object", "objects"), c.Why),
+			"use a key that has s3:DeleteObject and, if the bucket keeps versions, s3:DeleteObjectVersion, or wait until the bucket's locks end; "+
+				"until then what was forgotten stays in the bucket, encrypted")
 	}
 	if len(c.Kept) > 0 {
 		return words.Hint(fmt.Errorf("gc: %s with forgotten bytes cannot be written again", words.Count(len(c.Kept), "pack")), "restore the sessions (ccd archive import FILE), then ccd remote gc")
 	}
 	return nil
-}
-
-// refused returns an error about objects that the store does not delete.
-func refused(verb string, n int, why error) error {
-	if n == 0 {
-		return nil
-	}
-	err := fmt.Errorf("%s: %s not deleted: %w", verb, words.Are(n, "object", "objects"), why)
-	next := "use a key that has s3:DeleteObject and, if the bucket keeps versions, s3:DeleteObjectVersion"
-	if errors.Is(why, remote.ErrLocked) {
-		next = "ccd remote " + verb + " when the bucket no longer keeps them"
-	}
-	return words.Hint(err, "%s; until then what was forgotten stays in the bucket, encrypted", next)
 }

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,23 +34,19 @@ type Collected struct {
 	Why       error    `json:"-"`       // of Refused, the first one
 }
 
-// delete deletes an object, or counts that the store does not. Any other failure is an error. more is false if there is no
-// point in trying further ones.
-func (c *Collected) delete(ctx context.Context, s Store, o Object) (more bool, err error) {
-	err = s.Delete(ctx, o.Name)
-	locked := errors.Is(err, ErrLocked)
-	switch {
+// delete deletes an object, or counts that the store does not. Any other failure is an error.
+func (c *Collected) delete(ctx context.Context, s Store, o Object) error {
+	switch err := s.Delete(ctx, o.Name); {
 	case err == nil:
 		c.Deleted++
 		c.Freed += o.Size
-		return true, nil
-	case !locked && !errors.Is(err, ErrDenied):
-		return false, fmt.Errorf("delete %s: %w", short(o.Name), err)
+	case errors.Is(err, ErrDenied):
+		c.Refused++
+		c.Why = cmp.Or(c.Why, err)
+	default:
+		return fmt.Errorf("delete %s: %w", short(o.Name), err)
 	}
-	if c.Refused++; c.Why == nil {
-		c.Why = err
-	}
-	return locked, nil
+	return nil
 }
 
 const (
@@ -225,7 +222,6 @@ func (m *Machine) sweep(ctx context.Context, grace time.Duration, done *Collecte
 	if len(live) != len(packs) { // it may be stale, and must not make us delete what is still needed
 		return badCopy(prefixOf(m.ID()), "%d of its %d packs are missing", len(packs)-len(live), len(packs))
 	}
-	more := true
 	for _, name := range slices.Sorted(maps.Keys(old)) {
 		n, ok := numberOf(name)
 		since := old[name].Modified
@@ -238,10 +234,8 @@ func (m *Machine) sweep(ctx context.Context, grace time.Duration, done *Collecte
 		case !ok || n.last > m.meta.Seq: // it is not a pack of this machine, as far as is known
 		case since.After(m.o.Now().Add(-grace)):
 			done.Waiting++
-		case !more:
-			done.Refused++
 		default:
-			if more, err = done.delete(ctx, m.o.Store, old[name]); err != nil {
+			if err := done.delete(ctx, m.o.Store, old[name]); err != nil {
 				return err
 			}
 		}

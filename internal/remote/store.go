@@ -12,7 +12,6 @@ var (
 	ErrAbsent   = errors.New("no such object")
 	ErrConflict = errors.New("the object exists")
 	ErrDenied   = errors.New("access denied")
-	ErrLocked   = errors.New("the bucket keeps it")        // the error says until when
 	ErrBusy     = errors.New("the store is not available") // a failure that may pass
 )
 
@@ -32,7 +31,6 @@ type Store interface {
 	Put(ctx context.Context, name string, data []byte, create bool) error
 	// List yields the objects whose names begin with prefix, in order; only those after prefix+after.
 	List(ctx context.Context, prefix, after string) iter.Seq2[Object, error]
-	// Delete removes an object with all its versions; one that does not exist is no error. The error wraps ErrLocked for
-	// one under Object Lock.
+	// Delete removes an object with all its versions; one that does not exist is no error.
 	Delete(ctx context.Context, name string) error
 }
