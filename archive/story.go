@@ -32,19 +32,11 @@ func (a *Archive) Records(ctx context.Context, k transcript.Key, generation int,
 func (a *Archive) Story(ctx context.Context, s transcript.Session, generation int, decoder func() *transcript.Decoder, file func(*transcript.Decoder) iter.Seq2[*transcript.Record, error]) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
 		d := decoder()
-		for r, err := range a.Before(ctx, s, generation, d, decoder, file) {
-			if !yield(r, err) || err != nil {
-				return
-			}
+		if s.Unlined() {
+			file(d)(yield)
+			return
 		}
-		file(d)(yield)
-	}
-}
-
-// Before yields the records of a story before those of the file, and prepares the decoder d for these. An error ends the iteration.
-func (a *Archive) Before(ctx context.Context, s transcript.Session, generation int, d *transcript.Decoder, decoder func() *transcript.Decoder, file func(*transcript.Decoder) iter.Seq2[*transcript.Record, error]) iter.Seq2[*transcript.Record, error] {
-	return func(yield func(*transcript.Record, error) bool) {
-		if s.Unlined() || generation > 1 && !a.before(ctx, s.Key, generation, d, decoder, file, yield) {
+		if generation > 1 && !a.before(ctx, s.Key, generation, d, decoder, file, yield) {
 			return
 		}
 		var head []byte
@@ -56,7 +48,12 @@ func (a *Archive) Before(ctx context.Context, s transcript.Session, generation i
 				break
 			}
 		}
-		a.Joined(ctx, s, generation, head, d)(yield)
+		for r, err := range a.Joined(ctx, s, head, d) {
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+		file(d)(yield)
 	}
 }
 
@@ -278,7 +275,7 @@ func (a *Archive) head(ctx context.Context, s Session) ([]byte, error) {
 
 // Joined yields the records that the file of a session, which begins with head, does not repeat, and prepares the
 // decoder for the file. An error ends the iteration.
-func (a *Archive) Joined(ctx context.Context, s transcript.Session, generation int, head []byte, d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
+func (a *Archive) Joined(ctx context.Context, s transcript.Session, head []byte, d *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
 		if s.Thread == "" && transcript.OriginOf(head).ID == "" {
 			return

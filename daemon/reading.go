@@ -164,7 +164,7 @@ func (d *Daemon) readArchived(ctx context.Context, s *session, whole bool) (*com
 
 // readJoined reads the records that the session's file, which begins with these bytes, does not repeat.
 func (d *Daemon) readJoined(ctx context.Context, s *session, now *reading, begin []byte) error {
-	for one, err := range d.Archive.Joined(ctx, s.Session, s.cursor.Generation, begin, now.decoder) {
+	for one, err := range d.Archive.Joined(ctx, s.Session, begin, now.decoder) {
 		if err != nil {
 			return fmt.Errorf("read what session %s continues: %w", s.ID, err)
 		}
