@@ -5,14 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"hash"
 	"io"
 	"iter"
 	"slices"
 
-	bolt "go.etcd.io/bbolt"
-
-	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -26,184 +22,153 @@ type Repaired struct {
 }
 
 // Repair reads the whole archive. If something is damaged, it rebuilds the file from what is intact in it, and takes what is lost, also
-// since an earlier rebuild, from the sources (see fill). Left is as of before what it has filled. progress, if not nil, is called with what
-// is done and the total.
+// since an earlier rebuild, from the sources (see fromSource). The file stays if all that is damaged was lost before, and no source has
+// it. progress, if not nil, is called with what is done and the total.
 func (a *Archive) Repair(ctx context.Context, sources Sources, progress Progress) (r Repaired, err error) {
 	report, err := a.Verify(ctx, progress)
 	r.Found, r.Left = len(report.Damage), report.Damage
 	if err != nil || r.Found == 0 {
 		return r, err
 	}
-	if slices.ContainsFunc(r.Left, func(d *DamageError) bool { return !d.Missing() }) {
-		built, err := a.Rebuild(ctx, progress)
-		if r.Aside = built.Aside; err != nil {
+	if !slices.ContainsFunc(r.Left, func(d *DamageError) bool { return !d.Missing() }) {
+		if found, err := a.healable(ctx, sources); err != nil || !found {
 			return r, err
 		}
 	}
-	err = a.fill(ctx, sources, &r)
+	built, err := a.Rebuild(ctx, sources, progress)
+	r.Filled, r.Bytes, r.Aside = built.Filled, built.Taken, built.Aside
+	if err == nil {
+		r.Left = built.Damage
+	}
 	return r, err
 }
 
 // Sources returns what the caller has of a generation, the best first: its segments from the first one on, each time that they are ranged over.
 type Sources func(s transcript.Session, g Generation) []iter.Seq2[transcript.Segment, error]
 
-// fill gives generations that have lost bytes, or their hash, those of a source. It takes them if the source has all bytes of the
-// generation, those that are left among them, and their hash is that of the generation. If that is lost, what is left must tell; where nothing
-// is, the source of the newest generation is believed. The archive must not be damaged otherwise. It fails with ErrTip if a session changes
-// meanwhile.
-func (a *Archive) fill(ctx context.Context, sources Sources, done *Repaired) error {
+// healable reports whether a source has a generation of which the archive has lost something.
+func (a *Archive) healable(ctx context.Context, sources Sources) (bool, error) {
 	all, err := a.Sessions(ctx)
-	err = skipDamage(err)
+	if err = skipDamage(err); err != nil {
+		return false, err
+	}
+	im := importer{from: a, damaged: a, sources: sources}
 	for _, s := range all {
 		for _, g := range s.Generations {
-			if err == nil && s.Lost != nil {
-				f := filling{Reader: a.Reader(s.Key, g.N), session: s, g: g}
-				err = f.fill(ctx, sources, done)
+			c, err := a.copied(ctx, s.Key, g.N)
+			if c.gap && err == nil {
+				_, err = im.fromSource(ctx, s, g, c)
 			}
-		}
-	}
-	wrap(&err, "fill what is lost")
-	return err
-}
-
-// filling is a fill of one generation.
-type filling struct {
-	*Reader
-	session Session
-	g       Generation
-	source  iter.Seq2[transcript.Segment, error]
-}
-
-func (f *filling) fill(ctx context.Context, sources Sources, done *Repaired) error {
-	was, err := f.generation(ctx)
-	if _, lost := was.lost(); err != nil || !lost || was.Offset == 0 {
-		return skipDamage(err)
-	}
-	made := was
-	if found, err := f.find(ctx, sources, &made); err != nil || !found {
-		return err
-	}
-	err = f.store(ctx, &made)
-	if err == nil {
-		err = f.a.update(ctx, 0, func(tx *bolt.Tx) error {
-			now, err := getGeneration(tx, f.of())
-			if err != nil || !bytes.Equal(now.encode(), was.encode()) {
-				return errors.Join(ErrTip, err)
+			if err = skipDamage(err); err != nil || im.Repaired.Filled > 0 {
+				return true, err
 			}
-			return putGeneration(tx, f.of(), made)
-		})
-	}
-	if err != nil { // what the generation has not must not be found by a scan
-		return errors.Join(err, f.a.update(ctx, 0, func(tx *bolt.Tx) (err error) {
-			for _, b := range made.Blocks {
-				err = errors.Join(err, removeBlock(tx, b.ID))
-			}
-			return err
-		}))
-	}
-	for _, b := range was.Blocks {
-		if b.ID == 0 {
-			done.Bytes += b.Len
-		}
-	}
-	done.Filled++
-	return nil
-}
-
-// find finds the source, and the hash that the generation has with it.
-func (f *filling) find(ctx context.Context, sources Sources, g *generationRecord) (found bool, err error) {
-	for _, f.source = range sources(f.session.Session, f.g) {
-		sum, same, err := f.agrees(ctx, *g)
-		if err != nil {
-			return false, err
-		}
-		if same {
-			return true, g.setHash(sum)
 		}
 	}
 	return false, nil
 }
 
-func (f *filling) of() generationOf { return generationOf{f.key, f.n} }
-
-// agrees reports whether the source has all bytes of the generation, and returns their hash.
-func (f *filling) agrees(ctx context.Context, was generationRecord) (sum hash.Hash, same bool, err error) {
-	sum = sha256.New()
-	got, left, err := f.compare(ctx, f.source, was.Offset, sum)
-	switch {
-	case err != nil || left < 0 || got < was.Offset:
-		return sum, false, err
-	case !was.unknown():
-		return sum, was.matches(sum) == nil, nil
-	case left > 0:
-		return sum, true, nil
+// fromSource returns a generation of which something is lost as a source has it: one that has all bytes of the generation, those that are
+// left among them, and their hash is that of the generation. If that is lost, what is left must tell; where nothing is, the source of the
+// newest generation is believed. Without such a source the generation stays as it is.
+func (im *importer) fromSource(ctx context.Context, s Session, g Generation, c copied) (copied, error) {
+	known := c.was != nil && !c.was.unknown()
+	for _, source := range im.sources(s.Session, g) {
+		source, sum := im.damaged.filled(s.Key, source), sha256.New()
+		got, equal, err := common(until(source, c.end, sum), c.segments)
+		switch {
+		case err != nil:
+			return c, err
+		case equal < 0, got < c.end, known && c.was.matches(sum) != nil, !known && equal == 0 && g.N < len(s.Generations):
+			continue
+		}
+		im.Repaired.Filled++
+		im.Repaired.Bytes += c.end - equal
+		whole := copied{head: c.head, end: c.end, segments: unchanged(source, c.end, sum.Sum(nil))}
+		if known {
+			whole.was = c.was
+		}
+		return whole, nil
 	}
-	return sum, f.n == len(f.session.Generations), nil
+	return c, ctx.Err()
 }
 
-// compare compares the bytes of a source, down to an offset, with those of the generation. It writes them to sum, and returns how many there
-// are, and how many of them the generation has, -1 if it has others.
-func (r *Reader) compare(ctx context.Context, source iter.Seq2[transcript.Segment, error], end int64, sum io.Writer) (got, equal int64, err error) {
-	for off, data := range r.replaced(source, end) {
-		same, err := r.equal(ctx, off, data)
-		if err != nil || same < 0 {
-			return got, same, err
+// filled yields segments, from the first one on, in which what was forgotten in a session is replaced.
+func (a *Archive) filled(k transcript.Key, source iter.Seq2[transcript.Segment, error]) iter.Seq2[transcript.Segment, error] {
+	return func(yield func(transcript.Segment, error) bool) {
+		filler := a.Filler(k)
+		for seg, err := range source {
+			seg.Data = bytes.Clone(seg.Data)
+			if filler.Fill(seg.Data); !yield(seg, err) {
+				return
+			}
 		}
-		_, _ = sum.Write(data) // a hash does not fail
-		got, equal = got+int64(len(data)), equal+same
+	}
+}
+
+// until yields the bytes of a source down to an offset, and writes them to sum. It goes on after damage, and ends with any other error.
+func until(source iter.Seq2[transcript.Segment, error], end int64, sum io.Writer) iter.Seq2[transcript.Segment, error] {
+	return func(yield func(transcript.Segment, error) bool) {
+		for seg, err := range source {
+			if seg.Start.Offset >= end || skipDamage(err) != nil {
+				return
+			}
+			seg.Data = seg.Data[:min(int64(len(seg.Data)), end-seg.Start.Offset)]
+			_, _ = sum.Write(seg.Data) // a hash does not fail
+			if !yield(seg, err) {
+				return
+			}
+		}
+	}
+}
+
+// unchanged yields the bytes of a source down to an offset, and fails at the end if they have another hash.
+func unchanged(source iter.Seq2[transcript.Segment, error], end int64, want []byte) iter.Seq2[transcript.Segment, error] {
+	return func(yield func(transcript.Segment, error) bool) {
+		sum := sha256.New()
+		for seg, err := range until(source, end, sum) {
+			if !yield(seg, err) {
+				return
+			}
+		}
+		if !bytes.Equal(sum.Sum(nil), want) {
+			yield(transcript.Segment{}, errors.New("a source has changed meanwhile; try again"))
+		}
+	}
+}
+
+// common compares two runs of segments. It returns how many bytes the first one has, and how many of them are in both, -1 if the
+// second one has others. What is damaged in one of them is in none.
+func common(first, second iter.Seq2[transcript.Segment, error]) (got, equal int64, err error) {
+	next, stop := iter.Pull2(second)
+	defer stop()
+	var other transcript.Segment
+	for seg, err := range first {
+		if err := skipDamage(err); err != nil {
+			return got, equal, err
+		}
+		off, data := seg.Start.Offset, seg.Data
+		for got += int64(len(data)); len(data) > 0; {
+			from := other.Start.Offset
+			end, ok := from+int64(len(other.Data)), true
+			if end <= off {
+				if other, err, ok = next(); !ok {
+					break
+				}
+				if err := skipDamage(err); err != nil {
+					return got, equal, err
+				}
+				continue
+			}
+			n := min(int64(len(data)), max(0, from-off)) // the second one lacks these
+			if n == 0 {
+				n = min(int64(len(data)), end-off)
+				if !bytes.Equal(data[:n], other.Data[off-from:off-from+n]) {
+					return got, -1, nil
+				}
+				equal += n
+			}
+			off, data = off+n, data[n:]
+		}
 	}
 	return got, equal, nil
-}
-
-// replaced yields the bytes of a source, down to an offset, with what was forgotten in the session replaced, and where they begin. It goes on
-// after damage, and ends with any other error.
-func (r *Reader) replaced(source iter.Seq2[transcript.Segment, error], end int64) iter.Seq2[int64, []byte] {
-	return func(yield func(int64, []byte) bool) {
-		filler := r.a.Filler(r.key)
-		for seg, err := range source {
-			off := seg.Start.Offset
-			if off >= end || skipDamage(err) != nil {
-				return
-			}
-			data := bytes.Clone(seg.Data[:min(int64(len(seg.Data)), end-off)])
-			if filler.Fill(data); !yield(off, data) {
-				return
-			}
-		}
-	}
-}
-
-// store stores the source as the blocks of the generation. It fails if the source has changed since agrees.
-func (f *filling) store(ctx context.Context, made *generationRecord) error {
-	made.Blocks, made.Cut = nil, cutter{}
-	var open []byte
-	add := func(end int64) error {
-		raw := open[:end-made.end()]
-		open = open[len(raw):]
-		stored, err := f.a.codec.pack(raw)
-		if err != nil {
-			return err
-		}
-		e := envelope{generationOf: f.of(), Class: f.session.Class, Off: made.end(), Len: int64(len(raw)), Sum: mark.Sum(raw), Words: filterOf(raw, len(stored))}
-		return f.a.update(ctx, int64(len(stored)), func(tx *bolt.Tx) error {
-			one, err := (&packed{envelope: e, piece: true, stored: stored}).write(tx) // shared with none
-			made.Blocks = append(made.Blocks, one)
-			return err
-		})
-	}
-	sum := sha256.New()
-	for _, data := range f.replaced(f.source, made.Offset) {
-		sum.Write(data)
-		off := made.end() + int64(len(open))
-		open = append(open, data...)
-		for _, end := range made.Cut.cut(off, data, !f.session.Unlined()) {
-			if err := add(end); err != nil {
-				return err
-			}
-		}
-	}
-	if err := made.matches(sum); err != nil || len(open) == 0 {
-		return err
-	}
-	return add(made.Offset)
 }

@@ -46,14 +46,16 @@ type origin interface {
 // importer stores sessions of an origin in an archive: Import in this one, Rebuild, Forget and Compact in a new one.
 type importer struct {
 	Imported
-	a      *Archive
-	from   origin
-	whole  bool                    // also originals of which nothing else is left
-	forget bool                    // no summaries, as they may have a forgotten text: the summarizer makes them again
-	id     string                  // of from
-	places map[generationOf]landed // where the generations of from are here
-	state  func(s Session) []byte  // to be stored with a session that is not here
-	drops  func(f Found) bool      // it is not to be indexed here; may be nil
+	a       *Archive
+	from    origin
+	whole   bool                    // also originals of which nothing else is left
+	damaged *Archive                // that is repaired
+	sources Sources                 // for what it has lost of a generation; nil: that stays lost
+	forget  bool                    // no summaries, as they may have a forgotten text: the summarizer makes them again
+	id      string                  // of from
+	places  map[generationOf]landed // where the generations of from are here
+	state   func(s Session) []byte  // to be stored with a session that is not here
+	drops   func(f Found) bool      // it is not to be indexed here; may be nil
 }
 
 func (im *importer) file(ctx context.Context, file string, progress Progress) error {
@@ -89,7 +91,7 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 	if d := (*DamageError)(nil); errors.As(hidden, &d) {
 		im.Damage = append(im.Damage, d)
 	}
-	if im.Repaired, err = im.a.Repair(ctx, im.sources(ctx, all), nil); err != nil {
+	if im.Repaired, err = im.a.Repair(ctx, im.theirs(ctx, all), nil); err != nil {
 		return err
 	}
 	im.state = func(s Session) []byte {
@@ -175,18 +177,18 @@ func (im *importer) summaries(ctx context.Context) error {
 	}))
 }
 
-// sources returns what the other archive, which has these sessions, has of a generation that has lost something here.
-func (im *importer) sources(ctx context.Context, theirs []Session) Sources {
-	return func(s transcript.Session, want Generation) (all []iter.Seq2[transcript.Segment, error]) {
-		for _, other := range theirs {
+// theirs returns what the other archive, which has these sessions, has of a generation that has lost something here.
+func (im *importer) theirs(ctx context.Context, all []Session) Sources {
+	return func(s transcript.Session, want Generation) (found []iter.Seq2[transcript.Segment, error]) {
+		for _, other := range all {
 			for _, g := range other.Generations {
 				if other.Key == s.Key && (g.Sum == want.Sum || g.N == want.N) {
 					c, _ := im.from.copied(ctx, s.Key, g.N) // a scan does not fail
-					all = append(all, c.segments)
+					found = append(found, c.segments)
 				}
 			}
 		}
-		return all
+		return found
 	}
 }
 
@@ -272,7 +274,7 @@ func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.
 	if err != nil {
 		return false, err
 	}
-	_, equal, err := im.a.Reader(here, n).compare(ctx, c.segments, g.tip, io.Discard)
+	_, equal, err := common(until(im.a.filled(here, c.segments), g.tip, io.Discard), im.a.Reader(here, n).SegmentsPastDamage(ctx))
 	if err != nil || equal < 0 {
 		return false, err
 	}
@@ -283,6 +285,9 @@ func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.
 // with what is lost of it.
 func (im *importer) grow(ctx context.Context, s Session, as transcript.Session, g, here Generation) (tip int64, err error) {
 	c, err := im.from.copied(ctx, s.Key, g.N)
+	if err == nil && c.gap && im.sources != nil {
+		c, err = im.fromSource(ctx, s, g, c)
+	}
 	if err == nil && here.Tip.Generation == 0 {
 		im.Bytes += g.Tip.Offset
 		return g.Tip.Offset, im.a.take(ctx, as, here.N, c)
@@ -311,7 +316,8 @@ func (im *importer) grow(ctx context.Context, s Session, as transcript.Session, 
 func (a *Archive) copied(ctx context.Context, k transcript.Key, n int) (copied, error) {
 	r := a.Reader(k, n)
 	was, err := r.generation(ctx)
-	return copied{segments: r.SegmentsPastDamage(ctx), end: was.Offset, lost: was.unknown(), was: &was}, err
+	_, gap := was.lost()
+	return copied{segments: r.SegmentsPastDamage(ctx), end: was.Offset, lost: was.unknown(), gap: gap && was.Offset > 0, was: &was}, err
 }
 
 // pointers indexes the originals that are here, with all their bytes.

@@ -73,7 +73,7 @@ func TestImportHeals(t *testing.T) {
 			continue
 		}
 		met++
-		r, err := a.Rebuild(ctx, nil)
+		r, err := a.Rebuild(ctx, nil, nil)
 		must(t, err)
 		_, err = a.Import(ctx, file, nil)
 		must(t, err)

@@ -213,22 +213,6 @@ func (r *Reader) portions(ctx context.Context, off, end int64) iter.Seq2[portion
 	}
 }
 
-// equal compares bytes from an offset on, all before the tip, with those of the generation, and returns how many are equal. A byte that the
-// generation has lost equals none.
-// It returns -1 if others differ.
-func (r *Reader) equal(ctx context.Context, off int64, data []byte) (n int64, err error) {
-	for p, err := range r.portions(ctx, off, off+int64(len(data))) {
-		if err := skipDamage(err); err != nil {
-			return n, err
-		}
-		if err == nil && !bytes.Equal(p.data, data[p.off-off:p.end-off]) {
-			return -1, nil
-		}
-		n += int64(len(p.data))
-	}
-	return n, nil
-}
-
 // block returns the checked block that contains the byte at an offset: one that is kept, or by reading ahead, but not beyond end. If it
 // is damaged, it returns its place.
 func (r *Reader) block(ctx context.Context, off, end int64) (fetched, error) {

@@ -27,13 +27,15 @@ import (
 // Rebuilt is the result of Rebuild.
 type Rebuilt struct {
 	Report        // of the new file; Damage lists what is missing in it
+	Filled int    // generations that had lost something and were taken from a source
+	Taken  int64  // bytes of them
 	Aside  string // path of the old file
 }
 
-// Rebuild is the one answer to damage: it scans the archive's file for intact entries, writes them to a new archive and puts that in the
-// archive's place. The old file is kept beside it. Others wait for the lock meanwhile. A process that dies leaves the old file or
-// the new one in place. Rebuild fails with ErrNotFound if there is no archive yet. progress, if not nil, is called with thousandths.
-func (a *Archive) Rebuild(ctx context.Context, progress Progress) (r Rebuilt, err error) {
+// Rebuild is the one answer to damage: it scans the archive's file for intact entries, writes them to a new archive, with what is lost
+// from the sources, if not nil (see fromSource), and puts that in the archive's place. The old file is kept beside it. Others wait for
+// the lock meanwhile. A process that dies leaves the old file or the new one in place. Rebuild fails with ErrNotFound if there is no archive yet. progress, if not nil, is called with thousandths.
+func (a *Archive) Rebuild(ctx context.Context, sources Sources, progress Progress) (r Rebuilt, err error) {
 	defer wrap(&err, "rebuild archive")
 	if err = a.rebuildable(ctx); err != nil {
 		return r, err
@@ -43,7 +45,7 @@ func (a *Archive) Rebuild(ctx context.Context, progress Progress) (r Rebuilt, er
 		return r, err
 	}
 	defer l.release()
-	err = wrapFull(a.rebuild(ctx, l, &r, progress))
+	err = wrapFull(a.rebuild(ctx, l, &r, sources, progress))
 	return r, err
 }
 
@@ -58,7 +60,7 @@ func (a *Archive) rebuildable(ctx context.Context) error {
 	return nil
 }
 
-func (a *Archive) rebuild(ctx context.Context, l lock, r *Rebuilt, progress Progress) error {
+func (a *Archive) rebuild(ctx context.Context, l lock, r *Rebuilt, sources Sources, progress Progress) error {
 	return a.replace(ctx, l, func(path, tmp string) (err error) {
 		s := newRebuilder(a, &scan{f: l.data, size: l.info.Size()})
 		s.tipsOf, s.tips = a.readTips()
@@ -72,8 +74,10 @@ func (a *Archive) rebuild(ctx context.Context, l lock, r *Rebuilt, progress Prog
 			if err != nil {
 				return err
 			}
-			im := importer{a: into, from: s, whole: true, state: func(s Session) []byte { return s.State }}
-			return im.all(ctx, cmp.Or(s.id, s.tipsOf), s.list(), progress.part(400, 700))
+			im := importer{a: into, from: s, whole: true, damaged: a, sources: sources, state: func(s Session) []byte { return s.State }}
+			err = im.all(ctx, cmp.Or(s.id, s.tipsOf), s.list(), progress.part(400, 700))
+			r.Filled, r.Taken = im.Repaired.Filled, im.Repaired.Bytes
+			return err
 		}, progress.part(700, 1000))
 		if s.from.failed != nil {
 			r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", s.from.failed))
@@ -300,6 +304,7 @@ func (s *rebuilder) list() (all []Session) {
 		for n := 1; n <= last; n++ {
 			this := generationOf{k, n}
 			c, gap := s.generation(this)
+			c.gap = gap >= 0 && c.end > 0
 			s.copies[this] = c
 			g := Generation{N: n, Tip: transcript.Cursor{Generation: n, Offset: c.end}, Sum: unknownSum}
 			if c.was != nil {

@@ -81,7 +81,7 @@ func (ro rotten) withoutSources(t *testing.T, name string, file []byte) (lost in
 	path := filepath.Join(t.TempDir(), "archive.db")
 	must(t, os.WriteFile(path, file, 0o600))
 	a := openAt(t, path, Options{})
-	rebuilt, err := a.Rebuild(t.Context(), nil)
+	rebuilt, err := a.Rebuild(t.Context(), nil, nil)
 	if err != nil {
 		t.Errorf("%s: rebuild: %v", name, err)
 		return 0
@@ -208,19 +208,22 @@ func (ro rotten) withSources(t *testing.T, name string) (restored int64) {
 	t.Helper()
 	sources := ro.sources()
 	a := openAt(t, ro.path, Options{})
-	r, err := a.Rebuild(t.Context(), nil)
+	r, err := a.Rebuild(t.Context(), nil, nil)
 	if err != nil {
 		t.Errorf("%s: rebuild: %v", name, err)
 		return 0
 	}
 	must(t, os.Remove(r.Aside))
-	var done Repaired
-	must(t, a.fill(t.Context(), inPieces(func(s transcript.Session, g Generation) []byte {
+	done, err := a.Repair(t.Context(), inPieces(func(s transcript.Session, g Generation) []byte {
 		if all := sources[s.Key]; g.N <= len(all) {
 			return all[g.N-1]
 		}
 		return nil
-	}), &done))
+	}), nil)
+	must(t, err)
+	if done.Aside != "" {
+		must(t, os.Remove(done.Aside))
+	}
 	type generation struct {
 		k transcript.Key
 		n int
@@ -274,7 +277,7 @@ func TestRebuildOfASoundArchive(t *testing.T) {
 	id, err := a.ID(t.Context())
 	must(t, err)
 	for range 2 {
-		r, err := a.Rebuild(t.Context(), nil)
+		r, err := a.Rebuild(t.Context(), nil, nil)
 		must(t, err)
 		if len(r.Damage) > 0 {
 			t.Fatal(r.Damage[0])
@@ -453,7 +456,7 @@ func TestAFaultKeepsNoLock(t *testing.T) {
 		if _, err := a.Save(t.Context(), nil, []Change{{Session: session("other")}}); errors.As(err, new(*DamageError)) {
 			faults++
 		}
-		r, err := a.Rebuild(t.Context(), nil)
+		r, err := a.Rebuild(t.Context(), nil, nil)
 		if err != nil {
 			t.Fatalf("without %d pages: %v", 1+cut, err)
 		}
@@ -517,7 +520,7 @@ func TestOtherSchemasAreRefused(t *testing.T) {
 				return err
 			},
 			"Segments": func(context.Context) error { _, _, err := everything(a.Reader(session("s").Key, 1)); return err },
-			"Rebuild":  func(ctx context.Context) error { _, err := a.Rebuild(ctx, nil); return err },
+			"Rebuild":  func(ctx context.Context) error { _, err := a.Rebuild(ctx, nil, nil); return err },
 			"Import": func(ctx context.Context) error {
 				_, err := openAt(t, filepath.Join(t.TempDir(), "new.db"), Options{}).Import(ctx, path, nil)
 				return err
@@ -584,7 +587,7 @@ func TestRebuildPrefersWhatIsNewerThanTheRecord(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "archive.db")
 		must(t, os.WriteFile(path, file, 0o600))
 		b := openAt(t, path, Options{})
-		_, err := b.Rebuild(t.Context(), nil)
+		_, err := b.Rebuild(t.Context(), nil, nil)
 		must(t, err)
 		if got, _, err := everything(b.Reader(session("s").Key, 1)); err != nil || !bytes.Equal(got, data[:off+n]) {
 			t.Errorf("after %d bytes: %d came back, %v", off+n, len(got), err)
@@ -614,7 +617,7 @@ func TestGapBehindALongStretch(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "archive.db")
 		must(t, os.WriteFile(path, bad, 0o600))
 		b := openAt(t, path, Options{})
-		_, err := b.Rebuild(t.Context(), nil)
+		_, err := b.Rebuild(t.Context(), nil, nil)
 		must(t, err)
 		gaps := 0
 		for seg, err := range b.Reader(session("s").Key, 1).SegmentsPastDamage(t.Context()) {

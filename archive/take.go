@@ -17,6 +17,7 @@ type copied struct {
 	head     transcript.Fingerprint
 	end      int64             // of the generation, at least
 	lost     bool              // nobody knows what was at its end
+	gap      bool              // some of its bytes, or their hash, are lost
 	was      *generationRecord // has its fingerprints, and its hash unless something was forgotten; nil: the hash is that of the bytes
 }
 
