@@ -71,7 +71,7 @@ func (p *plan) match() error {
 		return nil
 	}
 	return fmt.Errorf("%w: it starts at generation %d, offset %d, the tip is generation %d, offset %d",
-		ErrTip, p.start.Generation, p.start.Offset, tip.Generation, tip.Offset)
+		ErrStale, p.start.Generation, p.start.Offset, tip.Generation, tip.Offset)
 }
 
 // forget replaces what was forgotten.
@@ -103,7 +103,7 @@ func (p *plan) cut(ctx context.Context) error {
 	if from < tip {
 		open, err := p.a.Reader(p.session.Key, p.start.Generation).Span(ctx, transcript.Span{Off: from, Len: tip - from})
 		if errors.Is(err, ErrNotFound) {
-			err = fmt.Errorf("%w: the session has changed meanwhile", ErrTip)
+			err = fmt.Errorf("%w: the session has changed meanwhile", ErrStale)
 		}
 		if err != nil {
 			return err
@@ -207,14 +207,14 @@ func (p *plan) noop() bool {
 	return p.hasGeneration && len(p.blocks) == 0 && p.record == p.wasRecord && bytes.Equal(p.was, p.gen.encode())
 }
 
-// unchanged fails with ErrTip if another process has appended since base.
+// unchanged fails with ErrStale if another process has appended since base.
 func (p *plan) unchanged(tx *bolt.Tx) error {
 	now := &plan{a: p.a, session: p.session, start: p.start}
 	if err := now.load(tx); err != nil {
 		return err
 	}
 	if now.record != p.wasRecord || !bytes.Equal(now.was, p.was) || p.file != "" && now.file != p.file || now.tombs != p.tombs {
-		return fmt.Errorf("%w: the session has changed meanwhile", ErrTip)
+		return fmt.Errorf("%w: the session has changed meanwhile", ErrStale)
 	}
 	return nil
 }

@@ -101,13 +101,13 @@ func TestAppendComparesTheTip(t *testing.T) {
 		"generation too far":  {segment(3, 0, []byte("x")), false},
 		"inside a generation": {segment(2, 4, []byte("x")), false},
 	} {
-		if err := a.Append(ctx, s, c.seg); !errors.Is(err, ErrTip) {
-			t.Errorf("%s: %v, want ErrTip", name, err)
+		if err := a.Append(ctx, s, c.seg); !errors.Is(err, ErrStale) {
+			t.Errorf("%s: %v, want ErrStale", name, err)
 		}
 	}
 	lying := segment(1, 4, []byte("two\n"))
 	lying.End.Offset++
-	if err := a.Append(ctx, s, lying); err == nil || errors.Is(err, ErrTip) {
+	if err := a.Append(ctx, s, lying); err == nil || errors.Is(err, ErrStale) {
 		t.Errorf("a segment that lies of its length: %v", err)
 	}
 	moved := s

@@ -96,7 +96,7 @@ func Open(path string, o Options) (*Archive, error) {
 // Append stores a segment after the stored bytes of its session. It is durable when Append returns. The cost depends
 // only on the new bytes, except that a segment which closes a frame reads the frame's earlier pieces, at most 2 MB.
 //
-// It is a compare-and-swap: it fails with ErrTip unless seg.Start is the stored tip (generation and offset; nothing
+// It is a compare-and-swap: it fails with ErrStale unless seg.Start is the stored tip (generation and offset; nothing
 // else is compared) or begins the next generation at offset 0. An empty segment is allowed: it adds the session, and
 // stores new fingerprints.
 //

@@ -12,8 +12,7 @@ import (
 
 // Errors wrapped by the errors of this package.
 var (
-	ErrTip      = errors.New("segment does not start at the stored tip")
-	ErrStale    = errors.New("session has changed since it was folded")
+	ErrStale    = errors.New("session has changed since it was read")
 	ErrNotFound = errors.New("not found")
 	ErrFull     = errors.New("no space for the archive")
 	ErrNewer    = errors.New("archive was written by another version of ccd")

@@ -51,18 +51,3 @@ func filesAside(path string) (all []string, err error) {
 
 // Path returns the path passed to Open.
 func (a *Archive) Path() string { return a.path }
-
-// MakePrivate removes other users' permissions from the files that Files returns: a copy put in the archive's place may
-// have another mode. It skips symlinks and files that are private already. It fails if a mode cannot be changed.
-func (a *Archive) MakePrivate() error {
-	all, err := Files(a.path)
-	for _, path := range all {
-		info, statErr := os.Lstat(path)
-		if statErr != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0 {
-			continue
-		}
-		err = errors.Join(err, os.Chmod(path, info.Mode().Perm()&0o700))
-	}
-	wrap(&err, "make archive private")
-	return err
-}

@@ -478,7 +478,7 @@ func TestReadWhileReplaced(t *testing.T) {
 	must(t, err)
 	_, err = openAt(t, f.a.Path(), Options{}).Compact(t.Context(), Removal{}, nil)
 	must(t, err)
-	if err := f.a.update(t.Context(), 0, p.commit); !errors.Is(err, ErrTip) {
+	if err := f.a.update(t.Context(), 0, p.commit); !errors.Is(err, ErrStale) {
 		t.Errorf("an append that was planned on another file: %v", err)
 	}
 	sound(t, f.a)

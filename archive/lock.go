@@ -160,6 +160,9 @@ func (a *Archive) openData(ctx context.Context, write bool, l *lock) (err error)
 	if now, err := os.Stat(a.path); err != nil || !os.SameFile(now, l.info) {
 		return errHeld
 	}
+	if write && l.info.Mode().Perm()&0o077 != 0 { // a copy put in the archive's place may have another mode, or the file another owner
+		_ = l.data.Chmod(l.info.Mode().Perm() & 0o700)
+	}
 	return nil
 }
 

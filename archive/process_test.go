@@ -374,7 +374,7 @@ func TestWritersInOneProcess(t *testing.T) {
 				err := a.Append(context.Background(), session("contested"), segment(1, off, []byte{byte(off)}))
 				if err == nil {
 					won[i]++
-				} else if !errors.Is(err, ErrTip) {
+				} else if !errors.Is(err, ErrStale) {
 					t.Error(err)
 				}
 				s, err := a.Session(context.Background(), session("contested").Key)

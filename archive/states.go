@@ -38,7 +38,7 @@ func (a *Archive) Save(ctx context.Context, additions []Addition, changes []Chan
 	for _, add := range additions {
 		p, err := a.plan(ctx, add.Session, add.Segment)
 		switch {
-		case errors.Is(err, ErrTip):
+		case errors.Is(err, ErrStale):
 			raced = append(raced, add.Session.Key)
 		case err != nil:
 			return nil, fmt.Errorf("append to session %s %s: %w", add.Session.Agent, add.Session.ID, err)
@@ -53,7 +53,7 @@ func (a *Archive) Save(ctx context.Context, additions []Addition, changes []Chan
 		stale = slices.Clone(raced)
 		for _, p := range plans {
 			switch err := p.commit(tx); {
-			case errors.Is(err, ErrTip):
+			case errors.Is(err, ErrStale):
 				stale = append(stale, p.session.Key)
 			case err != nil:
 				return err

@@ -106,17 +106,12 @@ func (t *tombs) with(more []tomb) *tombs {
 	if t != nil {
 		more = slices.Concat(t.all, more)
 	}
-	type place struct {
-		transcript.Key
-		offset, length int64
-		fill           byte
-		before         string
-	}
-	known := map[place]bool{}
+	known := map[string]bool{}
 	return newTombs(slices.DeleteFunc(more, func(one tomb) bool {
-		p := place{one.Session, one.Offset, one.Length, one.Fill, string(one.Before)}
-		defer func() { known[p] = true }()
-		return known[p]
+		one.Time = time.Time{}
+		place := fmt.Sprint(one)
+		defer func() { known[place] = true }()
+		return known[place]
 	}))
 }
 

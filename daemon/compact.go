@@ -146,7 +146,7 @@ func (d *Daemon) withBytes(ctx context.Context, s *session, do func() error) err
 }
 
 // raced reports whether another process changed the session since it was read: it has to be read again.
-func raced(err error) bool { return errors.Is(err, archive.ErrTip) || errors.Is(err, archive.ErrStale) }
+func raced(err error) bool { return errors.Is(err, archive.ErrStale) }
 
 func (d *Daemon) compact(ctx context.Context, s *session, write bool) (Compacted, error) {
 	once := func() (Compacted, error) {

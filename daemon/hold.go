@@ -91,9 +91,6 @@ func scanPid(f *os.File) (pid int, ok bool) {
 
 // start starts a new run.json, and removes what a crash has left.
 func (d *Daemon) start(ctx context.Context) {
-	if err := d.Archive.MakePrivate(); err != nil { // the file system may have no modes, or the file another owner
-		d.Log.Warn("cannot restrict the archive's permissions", "err", err)
-	}
 	d.say(func(h *RunInfo) {
 		*h = RunInfo{Pid: os.Getpid(), Version: d.Version, Start: d.Lock.start, Config: d.Config, Archive: d.Archive.Path()}
 	})

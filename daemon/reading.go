@@ -154,7 +154,7 @@ func (d *Daemon) readArchived(ctx context.Context, s *session, whole bool) (*com
 		tip = seg.End
 	}
 	if tip.Offset != s.cursor.Offset { // another process appended
-		return nil, archive.ErrTip
+		return nil, archive.ErrStale
 	}
 	s.setStatus(now.tracker)
 	now.at = s.state.Read

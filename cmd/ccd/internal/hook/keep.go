@@ -29,7 +29,7 @@ func (h Hooks) keep(ctx context.Context, s transcript.Session, original []byte) 
 	if errors.Is(err, archive.ErrNotFound) {
 		end := transcript.Cursor{Generation: 1, Offset: int64(len(original))}
 		err = h.Keep.Append(ctx, a, transcript.Segment{Start: transcript.Cursor{Generation: 1}, Data: original, End: end, Rest: true})
-		if err == nil || errors.Is(err, archive.ErrTip) { // another process has just stored it
+		if err == nil || errors.Is(err, archive.ErrStale) { // another process has just stored it
 			stored, err = h.Keep.Session(ctx, a.Key)
 		}
 	}
