@@ -37,12 +37,7 @@ func (s *Service) install(ctx context.Context) error {
 	if err := checkAccount(s.o, s.host); err != nil {
 		return err
 	}
-	if s.o.Linger && s.endsAtLogout() { // this also starts the manager of a user who is not logged in
-		if err := s.enableLinger(ctx); err != nil {
-			return err
-		}
-	}
-	st, err := s.settled(ctx)
+	st, err := s.Status(ctx)
 	if err == nil {
 		err = s.CanInstall(st)
 	}
@@ -57,19 +52,10 @@ func (s *Service) install(ctx context.Context) error {
 		return err
 	}
 	if s.endsAtLogout() {
-		s.say("the service stops when you log out; to keep it running: ccd service install --linger (%s)", s.lingerCommand())
+		s.say("the service stops when you log out; to keep it running: %s", s.lingerCommand())
 	}
 	s.say("undo with: ccd service remove%s", s.flag())
 	return nil
-}
-
-// settled is Status, once a manager that lingering has just started answers.
-func (s *Service) settled(ctx context.Context) (State, error) {
-	st, err := s.Status(ctx)
-	for n := 0; n < tries && s.o.Linger && st.Silent != nil && err == nil && pause(ctx); n++ {
-		st, err = s.Status(ctx)
-	}
-	return st, err
 }
 
 // CanInstall fails, with a hint, if Install cannot work in this state: for root without --system and --user, for a system
@@ -80,8 +66,8 @@ func (s *Service) CanInstall(st State) error {
 	case err != nil:
 	case errors.Is(st.Silent, exec.ErrNotFound):
 		return words.Hint(fmt.Errorf("%s: %w", strings.Fields(s.mgr.name)[0], exec.ErrNotFound), "%s", s.mgr.hint)
-	case st.Silent != nil && s.mgr.linger && !s.o.Linger:
-		return words.Hint(st.Silent, "ccd service install --linger, which starts it without a login; or %s", s.mgr.hint)
+	case st.Silent != nil && s.mgr.linger:
+		return words.Hint(st.Silent, "%s, which starts it without a login; or %s", s.lingerCommand(), s.mgr.hint)
 	case st.Silent != nil:
 		return words.Hint(st.Silent, "%s", s.mgr.hint)
 	case st.OtherHome != "":
@@ -205,12 +191,3 @@ func (f file) current() bool {
 func (s *Service) endsAtLogout() bool { return s.mgr.linger && !s.host.lingers(s.o.User) }
 
 func (s *Service) lingerCommand() string { return "loginctl enable-linger " + s.o.User }
-
-// enableLinger makes the user's services continue after the last logout, and prints it.
-func (s *Service) enableLinger(ctx context.Context) error {
-	if _, err := s.host.run(ctx, strings.Fields(s.lingerCommand())); err != nil {
-		return words.Hint(fmt.Errorf("enable lingering: %w", err), "sudo %s", s.lingerCommand())
-	}
-	s.say("the service continues after logout; undo with: loginctl disable-linger %s", s.o.User)
-	return nil
-}

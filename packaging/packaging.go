@@ -43,7 +43,6 @@ type Options struct {
 	Own        []string // those of Writes that belong to ccd: install creates only these
 	Reads      []string // what it reads besides its configuration: the watched roots
 	Log        string   // the daemon's log if the manager keeps none (launchd), "" if the configuration names one
-	Linger     bool     // install makes the user's services continue after the last logout
 	Child      bool     // the daemon runs a command that is not ccd's: it cannot be confined to what ccd needs
 	Out        io.Writer
 }
@@ -60,7 +59,7 @@ type State struct {
 	Files          []string // its files and links that are there: Uninstall removes them
 	Places         []string // settings in its file that say where the daemon's files are, and that Install would change
 	Sandboxed      bool     // the sandbox is installed: only listed directories are writable
-	EndsAtLogout   bool     // it ends with the user's last session (see Options.Linger)
+	EndsAtLogout   bool     // it ends with the user's last session: lingering is not enabled
 	Stale          bool     // the files have changed since the manager read them
 	Silent         error    // why the manager does not answer, nil if it does
 	Detail         string   // as the manager prints it ("active (running)"), or Silent

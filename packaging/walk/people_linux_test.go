@@ -34,21 +34,19 @@ func lingering(w *walk) {
 		w.Errorf("without linger the service outlives the session: %s", out)
 	}
 	bare := []string{"env", "-u", "XDG_RUNTIME_DIR", "-u", "DBUS_SESSION_BUS_ADDRESS", "ccd"}
-	w.has(w.refused(w.alice, append(bare, "service", "install")...), "ccd service install --linger")
-	out, said, err := w.run(w.Context(), w.alice, "", append(bare, "service", "install", "--linger")...)
-	if err != nil { // nobody is logged in: linger starts what install talks to
-		w.Fatalf("ccd service install --linger without a login: %v\n%s%s", err, out, said)
-	}
-	w.has(out+said, "continues after logout")
-	if got := strings.TrimSpace(w.must(root, "loginctl", "show-user", "alice", "-p", "Linger")); got != "Linger=yes" {
-		w.Errorf("after --linger: %s", got)
-	}
+	install := append(bare, "service", "install")
+	w.has(w.refused(w.alice, install...), "loginctl enable-linger alice")
+	w.must(root, "loginctl", "enable-linger", "alice")
+	testkit.Eventually(w, "the manager that lingering starts answers", func() bool {
+		_, _, err := w.run(w.Context(), w.alice, "", install...)
+		return err == nil
+	})
 	for _, verb := range []string{"stop", "start", "restart"} { // as cron would
 		w.must(w.alice, append(bare, "service", verb)...)
 	}
 	w.must(w.alice, append(bare, "status")...)
 	w.must(w.alice, append([]string{"env", "XDG_RUNTIME_DIR=/run/user/0"}, "ccd", "service", "restart")...) // as su leaves it
-	w.tell("off until asked for, and said")
+	w.tell("said, and how to have it otherwise")
 }
 
 // rebooted powers the machine off and on: nobody logs in, and all is as it was. What was archived comes back also where

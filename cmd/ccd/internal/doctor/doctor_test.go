@@ -95,10 +95,10 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		{"service not enabled", now(Live.service), func(_ *testing.T, s *facts) { s.Service.Enabled = false }, "note", "not enabled"},
 		{"manager silent", now(Live.service), func(_ *testing.T, s *facts) {
 			s.Service.Silent = errors.New("systemctl --user does not answer: no bus")
-		}, "note", "ccd service install --linger"},
+		}, "note", "loginctl enable-linger"},
 		{"unit drifted", checkDrift, func(_ *testing.T, s *facts) { s.Service.Drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
 		{"unit not reread", checkDrift, func(_ *testing.T, s *facts) { s.Service.Stale = true }, "wrong", "has not read"},
-		{"ends at logout", checkDrift, func(_ *testing.T, s *facts) { s.Service.Installed, s.Service.EndsAtLogout = true, true }, "note", "ccd service install --linger"},
+		{"ends at logout", checkDrift, func(_ *testing.T, s *facts) { s.Service.Installed, s.Service.EndsAtLogout = true, true }, "note", "loginctl enable-linger"},
 		{"no daemon", now(Live.daemon), func(_ *testing.T, s *facts) { s.Running, s.Service = false, packaging.State{} }, "note", "not running"},
 		{"summarizer missing", now(Live.Summarizer), func(_ *testing.T, s *facts) {
 			s.Config.Summarizer.Command = []string{"no-such-command-of-ccd"}

@@ -39,7 +39,7 @@ func (l Live) service() []Finding {
 	case !st.Installed:
 		return []Finding{note(check, "ccd setup", "not installed: ccd runs only while you run `ccd run`")}
 	case st.Silent != nil:
-		found = note(check, "ccd service install --linger, or log in: a user's service manager runs only during a login", "installed%s; %s", where, l.answer())
+		found = note(check, "loginctl enable-linger, or log in: a user's service manager runs only during a login", "installed%s; %s", where, l.answer())
 	case strings.HasPrefix(st.Detail, "failed"):
 		found = wrong(check, l.journal()+" shows why; then "+l.command("restart"), "installed%s, %s", where, st.Detail)
 	case !st.Enabled:
@@ -53,7 +53,7 @@ func (l Live) service() []Finding {
 func checkDrift(_ context.Context, f *facts) (all []Finding) {
 	st := f.Service
 	if st.EndsAtLogout && st.Installed {
-		all = append(all, note("linger", "ccd service install --linger", "the service stops when you log out and starts at the next login"))
+		all = append(all, note("linger", "loginctl enable-linger", "the service stops when you log out and starts at the next login"))
 	}
 	found := ok("drift", "the service's files are up to date")
 	switch {

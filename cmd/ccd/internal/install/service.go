@@ -41,7 +41,7 @@ func (a Account) service(ctx context.Context, wanted bool) *Step {
 		step.do = func(ctx context.Context) (string, error) {
 			err := Install(ctx, a.Library, s, "", a.Say)
 			if err == nil && st.EndsAtLogout {
-				step.Notes = append(step.Notes, "it stops when you log out and starts at the next login; `ccd service install --linger` keeps it running")
+				step.Notes = append(step.Notes, "it stops when you log out and starts at the next login; `loginctl enable-linger` keeps it running")
 			}
 			return "installed and running", err
 		}

@@ -19,7 +19,6 @@ import (
 type serviceFlags struct {
 	system bool
 	user   string
-	linger bool
 }
 
 // serviceCommand returns `ccd service`, with a subcommand for each verb.
@@ -53,9 +52,6 @@ func (a *app) serviceVerb(verb, short string, do func(*packaging.Service, contex
 		if f.user != "" && !f.system {
 			return cli.Usage(c, errors.New("--user needs --system"))
 		}
-		if f.linger && f.system {
-			return cli.Usage(c, errors.New("--linger cannot be used with --system: a system service does not stop at logout"))
-		}
 		place, err := a.Place(true)
 		if err != nil && verb == "remove" { // a broken configuration does not prevent it
 			place, err = a.State()
@@ -67,7 +63,7 @@ func (a *app) serviceVerb(verb, short string, do func(*packaging.Service, contex
 		if f.user != "" {
 			s, err = a.MachineService(f.user, a.talkOut())
 		} else {
-			s, err = place.Service(packaging.Options{System: f.system, Linger: f.linger, Out: a.talkOut()})
+			s, err = place.Service(packaging.Options{System: f.system, Out: a.talkOut()})
 		}
 		if err != nil {
 			return err
@@ -93,7 +89,6 @@ func (a *app) serviceVerb(verb, short string, do func(*packaging.Service, contex
 	c.Flags().BoolVar(&f.system, "system", false, "the system service instead of the user's (needs root)")
 	if verb == "install" {
 		c.Flags().StringVar(&f.user, "user", "", "run the system service as the user `NAME`")
-		c.Flags().BoolVar(&f.linger, "linger", false, "keep your services running after you log out (loginctl enable-linger)")
 	}
 	return c
 }
