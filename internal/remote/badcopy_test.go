@@ -180,7 +180,7 @@ func TestLies(t *testing.T) {
 		"no head":                {"is missing", true, true, changed("/heads/", gone)},
 		"another pack":           {signature, false, false, func(v *victim) lie { return instead(v.last("/m/"), v.s.objects[v.s.named("/m/")[0]]) }},
 		"a pack by anyone, for anyone can encrypt to the public recipients": {signature, false, false, func(v *victim) lie {
-			part := Part{Session: sessionOf(session("a")), Stretches: []Stretch{{Generation: 1, Off: int64(len(v.content["a"]) - 3000), Len: 3000}}}
+			part := Part{Session: session("a"), Stretches: []Stretch{{Generation: 1, Off: int64(len(v.content["a"]) - 3000), Len: 3000}}}
 			n, _ := numberOf(strings.TrimPrefix(v.last("/m/"), prefixOf(v.ID())))
 			forged, err := v.coder.encodePack(n, []Part{part}, talk(7, 3000), newBox(t, newMemory(), v.me).meta.key())
 			must(t, err)
@@ -474,7 +474,7 @@ func TestLieHole(t *testing.T) {
 	for why, t1 := range map[string]Stretch{
 		"are missing from generation 1, offset 0 on": {Generation: 1, Off: 10, Len: 10}, "another hash than on its machine": {Generation: 1, Len: 10, Sum: hash(nil)},
 	} {
-		pack, err := v.coder.encodePack(number{first: 1, last: 1}, []Part{{Session: sessionOf(session("a")), Stretches: []Stretch{t1}}}, talk(1, 10), v.meta.key())
+		pack, err := v.coder.encodePack(number{first: 1, last: 1}, []Part{{Session: session("a"), Stretches: []Stretch{t1}}}, talk(1, 10), v.meta.key())
 		must(t, err)
 		h := Head{Seq: 1, Time: time.Now(), inner: Inner{Label: label}}
 		head, err := v.coder.encodeHead(&h, v.meta.key())

@@ -15,7 +15,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +22,8 @@ import (
 	"time"
 
 	"filippo.io/age"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/zstd"
 
 	"ccd/internal/lazy"
@@ -45,49 +46,29 @@ const (
 
 var machineName = lazy.Regexp(`^[0-9a-f]{32}$`)
 
-// Session is what identifies a session and its file. Strings that are not UTF-8 are escaped by mark.Name.
-type Session struct {
-	Agent  string `json:"agent"`
-	ID     string `json:"id"`
-	Class  uint8  `json:"class,omitempty"`
-	Parent string `json:"parent,omitempty"`
-	Thread string `json:"thread,omitempty"`
-	Path   string `json:"path,omitempty"`
-	Root   string `json:"root,omitempty"`
-	Source string `json:"source,omitempty"`
-	Packed bool   `json:"packed,omitempty"`
-}
-
-func sessionOf(s transcript.Session) Session {
-	return Session{
-		Agent: s.Agent, ID: mark.Name(s.ID), Class: uint8(s.Class), Parent: mark.Name(s.Parent), Thread: mark.Name(s.Thread), Path: mark.Name(s.Path), Root: mark.Name(s.Root),
-		Source: mark.Name(s.Source), Packed: s.Packed,
-	}
-}
-
-// Transcript returns the session as the archive names it.
-func (s Session) Transcript() transcript.Session {
-	return transcript.Session{
-		Key: s.key(), Class: transcript.Class(s.Class), Parent: mark.Unname(s.Parent), Thread: mark.Unname(s.Thread), Path: mark.Unname(s.Path),
-		Root: mark.Unname(s.Root), Source: mark.Unname(s.Source), Packed: s.Packed,
-	}
-}
-
-func (s Session) key() transcript.Key { return transcript.Key{Agent: s.Agent, ID: mark.Unname(s.ID)} }
+// form are the options of the JSON in objects and in the machine's file. Names of files may have any bytes, so strings are escaped.
+var form = json.JoinOptions(
+	json.WithMarshalers(json.MarshalToFunc(func(to *jsontext.Encoder, s string) error { return to.WriteToken(jsontext.String(mark.Name(s))) })),
+	json.WithUnmarshalers(json.UnmarshalFromFunc(func(from *jsontext.Decoder, s *string) error {
+		t, err := from.ReadToken()
+		*s = mark.Unname(t.String())
+		return err
+	})),
+)
 
 // Stretch is a run of bytes of one generation of a session.
 type Stretch struct {
 	Generation int    `json:"g"`
-	Off        int64  `json:"off,omitempty"`
-	Len        int64  `json:"len,omitempty"`
+	Off        int64  `json:"off,omitzero"`
+	Len        int64  `json:"len,omitzero"`
 	Sum        []byte `json:"sum"` // SHA-256 of the generation up to the end of the stretch
 }
 
 // Part is what a pack has of one session.
 type Part struct {
-	Session   Session   `json:"session"`
-	Stretches []Stretch `json:"stretches,omitempty"`
-	State     []byte    `json:"state,omitempty"` // the daemon's state of the session, if it has changed
+	Session   transcript.Session `json:"session"`
+	Stretches []Stretch          `json:"stretches,omitempty"`
+	State     []byte             `json:"state,omitempty"` // the daemon's state of the session, if it has changed
 }
 
 // number is the name of a pack: it has what was pushed from number first to number last.
@@ -107,16 +88,15 @@ func numberOf(name string) (n number, ok bool) {
 
 // Forgotten is a tombstone: what packs before a number have of a session is void, and no reader may keep it.
 type Forgotten struct {
-	Agent  string `json:"agent"`
-	ID     string `json:"id"`
-	Before int64  `json:"before"`
+	transcript.Key
+	Before int64 `json:"before"`
 }
 
 // tombstones are the numbers of the sessions' tombstones.
 func tombstones(all []Forgotten) map[transcript.Key]int64 {
 	before := map[transcript.Key]int64{}
 	for _, f := range all {
-		before[transcript.Key{Agent: f.Agent, ID: mark.Unname(f.ID)}] = f.Before
+		before[f.Key] = f.Before
 	}
 	return before
 }
@@ -252,14 +232,14 @@ func verify(name string, object []byte, key ed25519.PublicKey) ([]byte, error) {
 func (k *coder) encodeHead(h *Head, key ed25519.PrivateKey) (object []byte, err error) {
 	h.Key = key.Public().(ed25519.PublicKey)
 	h.machine = machineOf(h.Key)
-	inner, err := json.Marshal(h.inner)
+	inner, err := json.Marshal(h.inner, form)
 	if err == nil {
 		h.Sealed, err = k.seal(inner)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("encode head: %w", err)
 	}
-	body, err := json.Marshal(h)
+	body, err := json.Marshal(h, form)
 	if err != nil {
 		return nil, fmt.Errorf("encode head: %w", err)
 	}
@@ -272,7 +252,7 @@ func (k *coder) encodeHead(h *Head, key ed25519.PrivateKey) (object []byte, err 
 func decodeHead(machine string, object []byte) (*Head, error) {
 	name := headsPrefix + machine
 	h := Head{machine: machine, hash: hash(object)}
-	if _, body, ok := bodyOf(object); !ok || json.Unmarshal(body, &h) != nil {
+	if _, body, ok := bodyOf(object); !ok || json.Unmarshal(body, &h, form) != nil {
 		return nil, badCopy(name, "it is no head")
 	}
 	if len(h.Key) != ed25519.PublicKeySize || machineOf(h.Key) != machine {
@@ -284,7 +264,7 @@ func decodeHead(machine string, object []byte) (*Head, error) {
 
 // encodePack makes the object of a pack: a line with the parts as JSON, then the bytes of their stretches.
 func (k *coder) encodePack(n number, parts []Part, data []byte, key ed25519.PrivateKey) ([]byte, error) {
-	index, err := json.Marshal(parts)
+	index, err := json.Marshal(parts, form)
 	if err != nil {
 		return nil, fmt.Errorf("encode pack: %w", err)
 	}
@@ -307,7 +287,7 @@ func (k *coder) decodePack(h *Head, n number, object []byte) (parts []Part, data
 		return nil, nil, err
 	}
 	index, data, _ := bytes.Cut(plain, []byte("\n"))
-	if err := json.Unmarshal(index, &parts); err != nil {
+	if err := json.Unmarshal(index, &parts, form); err != nil {
 		return nil, nil, badCopy(name, "%v", err)
 	}
 	left := int64(len(data))

@@ -123,7 +123,7 @@ func mustNumber(name string) number {
 }
 
 func (w *rewriting) isVoid(name string, part Part) bool {
-	return mustNumber(name).last < w.void[part.Session.key()]
+	return mustNumber(name).last < w.void[part.Session.Key]
 }
 
 // add adds a pack to the run. One of which the archive has not all stays, and ends it.
@@ -148,7 +148,7 @@ func (w *rewriting) again(ctx context.Context, name string, all []Part) (parts [
 		if w.isVoid(name, part) {
 			continue
 		}
-		key := part.Session.key()
+		key := part.Session.Key
 		for _, t := range part.Stretches {
 			if t.Len == 0 {
 				continue

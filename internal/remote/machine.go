@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,10 +13,12 @@ import (
 	"time"
 
 	"filippo.io/age"
+	"github.com/go-json-experiment/json"
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"ccd/archive"
+	"ccd/internal/transcript"
 )
 
 // Options configure a Machine.
@@ -59,7 +60,7 @@ func (m *meta) key() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(m.Seed) 
 
 // pushed is what was pushed of a session.
 type pushed struct {
-	Session     Session            `json:"session"`
+	Session     transcript.Session `json:"session"`
 	Generations []pushedGeneration `json:"generations"`
 	State       []byte             `json:"state,omitempty"` // hash of the daemon's state
 }
@@ -124,7 +125,7 @@ func OpenMachine(o Options) (*Machine, error) {
 	m := &Machine{o: o, db: db, coder: c}
 	err = db.View(func(tx *bolt.Tx) error {
 		if b := tx.Bucket(bucketMeta); b != nil {
-			return json.Unmarshal(b.Get(keyMeta), &m.meta)
+			return json.Unmarshal(b.Get(keyMeta), &m.meta, form)
 		}
 		return nil
 	})
@@ -161,7 +162,7 @@ func (m *Machine) renew() error {
 }
 
 func putJSON(b *bolt.Bucket, key []byte, v any) error {
-	value, err := json.Marshal(v)
+	value, err := json.Marshal(v, form)
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func readJSON[T any](db *bolt.DB, bucket []byte) (all map[string]T, err error) {
 	err = db.View(func(tx *bolt.Tx) error {
 		return tx.Bucket(bucket).ForEach(func(k, v []byte) error {
 			var one T
-			if err := json.Unmarshal(v, &one); err != nil {
+			if err := json.Unmarshal(v, &one, form); err != nil {
 				return fmt.Errorf("read what was pushed: %w", err)
 			}
 			all[string(k)] = one
@@ -239,7 +240,7 @@ func (m *Machine) resume(ctx context.Context) error {
 	var r *round
 	err := m.db.View(func(tx *bolt.Tx) error {
 		if b := tx.Bucket(bucketMeta).Get(keyPending); b != nil {
-			return json.Unmarshal(b, &r)
+			return json.Unmarshal(b, &r, form)
 		}
 		return nil
 	})

@@ -70,8 +70,8 @@ func (m *Machine) push(ctx context.Context, p *Pushed) (more bool, err error) {
 		return false, err
 	}
 	for _, part := range c.parts {
-		if k := part.Session.key(); len(part.Stretches) > 0 {
-			p.touched[keyOf(k)] = true
+		if len(part.Stretches) > 0 {
+			p.touched[keyOf(part.Session.Key)] = true
 		}
 	}
 	p.Bytes, p.Packs, p.Sent = p.Bytes+c.bytes, p.Packs+1, p.Sent+sent
@@ -164,17 +164,17 @@ func (m *Machine) addTombstones(c *collection, all []archive.Session) {
 		here[keyOf(s.Key)] = true
 	}
 	for _, k := range slices.Sorted(maps.Keys(c.known)) {
-		if s := c.known[k].Session; !here[k] && m.o.Archive.Forgets(s.Transcript()) {
-			c.forget(s)
+		if s := c.known[k].Session; !here[k] && m.o.Archive.Forgets(s) {
+			c.forget(s.Key)
 			c.Removed = append(c.Removed, k)
 		}
 	}
 }
 
 // forget adds a tombstone. The newest one of a session counts.
-func (c *collection) forget(s Session) {
-	c.Meta.Forgotten = slices.DeleteFunc(c.Meta.Forgotten, func(f Forgotten) bool { return f.Agent == s.Agent && f.ID == s.ID })
-	c.Meta.Forgotten = append(c.Meta.Forgotten, Forgotten{s.Agent, s.ID, c.Meta.Seq})
+func (c *collection) forget(k transcript.Key) {
+	c.Meta.Forgotten = slices.DeleteFunc(c.Meta.Forgotten, func(f Forgotten) bool { return f.Key == k })
+	c.Meta.Forgotten = append(c.Meta.Forgotten, Forgotten{k, c.Meta.Seq})
 	c.headChanged = true
 }
 
@@ -205,7 +205,7 @@ func (m *Machine) addSession(ctx context.Context, c *collection, s archive.Sessi
 		if bytes.Equal(c.tombs, m.meta.Tombs) || len(was.Generations) == 0 {
 			return errOther
 		}
-		c.forget(sessionOf(s.Session))
+		c.forget(s.Key)
 		n, err = m.newsOf(ctx, s, pushed{}, room)
 	}
 	switch {
@@ -226,7 +226,7 @@ func (m *Machine) addSession(ctx context.Context, c *collection, s archive.Sessi
 
 // newsOf returns what is new of each generation, and the daemon's state if it has changed.
 func (m *Machine) newsOf(ctx context.Context, s archive.Session, was pushed, room int64) (n news, err error) {
-	n.now = pushed{sessionOf(s.Session), slices.Clone(was.Generations), was.State}
+	n.now = pushed{s.Session, slices.Clone(was.Generations), was.State}
 	n.part.Session = n.now.Session
 	if len(was.Generations) > len(s.Generations) {
 		return n, errOther

@@ -3,7 +3,6 @@ package remote
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"filippo.io/age"
+	"github.com/go-json-experiment/json"
 
 	"ccd/archive"
 	"ccd/internal/remote/pulled"
@@ -106,7 +106,7 @@ func (r *Reader) head(ctx context.Context, machine string) (*Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(inner, &h.inner); err != nil {
+	if err := json.Unmarshal(inner, &h.inner, form); err != nil {
 		return nil, badCopy(name, "%v", err)
 	}
 	m.Label, m.Seq, m.Hash, m.Time, m.Tag, m.Sessions, m.Bytes = h.inner.Label, h.Seq, h.hash, h.Time, tag, h.inner.Sessions, h.inner.Bytes

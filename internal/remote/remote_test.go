@@ -87,7 +87,7 @@ func (b *box) stop() {
 
 func session(id string) transcript.Session {
 	return transcript.Session{
-		Key: transcript.Key{Agent: "claude-code", ID: id}, Class: transcript.Main, Path: "/home/me/.claude/projects/p/" + id + ".jsonl",
+		Key: transcript.Key{Agent: "claude-code", ID: id}, Class: transcript.Main, Path: "/home/me/.claude/projects/p\xff/" + id + ".jsonl",
 		Root: "/home/me/.claude/projects", Source: "projects/p/" + id + ".jsonl",
 	}
 }

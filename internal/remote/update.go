@@ -68,19 +68,19 @@ func (u *update) remove(ctx context.Context, at int64) (int, error) {
 func (u *update) add(ctx context.Context, n number, parts []Part, data []byte) error {
 	u.states = map[transcript.Key]archive.Change{}
 	for _, part := range parts {
-		k := part.Session.key()
+		k := part.Session.Key
 		void := n.last < u.void[k]
 		for _, t := range part.Stretches {
 			piece := data[:t.Len]
 			if data = data[t.Len:]; void {
 				continue
 			}
-			if err := u.stretch(ctx, part.Session.Transcript(), t, piece); err != nil {
+			if err := u.stretch(ctx, part.Session, t, piece); err != nil {
 				return err
 			}
 		}
 		if part.State != nil && !void {
-			u.states[k] = archive.Change{Session: part.Session.Transcript(), Old: u.here[k].state, New: part.State}
+			u.states[k] = archive.Change{Session: part.Session, Old: u.here[k].state, New: part.State}
 		}
 	}
 	if err := u.flush(ctx); err != nil || len(u.states) == 0 {
