@@ -200,7 +200,13 @@ func (r *Reader) Pull(ctx context.Context, machine string) (p Pulled, err error)
 			return p, err
 		}
 		p.Label = h.inner.Label
-		if err := r.update(ctx, h, &p); err != nil {
+		if m, err = pulled.Read(r.o.Dir, machine); err == nil {
+			err = r.packs(ctx, h, &m, &p)
+		}
+		if errors.As(err, new(*archive.DamageError)) {
+			err = errors.Join(err, r.drop(&m))
+		}
+		if err != nil {
 			return p, fmt.Errorf("pull machine %s (%s): %w", p.Label, machine, err)
 		}
 	}
@@ -239,22 +245,7 @@ func (r *Reader) drop(m *pulled.Machine) error {
 	return r.remember(*m)
 }
 
-// update reads the packs that are new. If what is here is damaged, which is only a copy, it reads all of them.
-func (r *Reader) update(ctx context.Context, h *Head, p *Pulled) error {
-	m, err := pulled.Read(r.o.Dir, h.machine)
-	if err != nil {
-		return err
-	}
-	err = r.packs(ctx, h, &m, p)
-	if errors.As(err, new(*archive.DamageError)) && !p.Repaired {
-		p.Repaired = true
-		if err = r.drop(&m); err == nil {
-			err = r.packs(ctx, h, &m, p)
-		}
-	}
-	return err
-}
-
+// packs reads the packs that are new. If what is here is damaged, which is only a copy, the next pull reads all of them.
 func (r *Reader) packs(ctx context.Context, h *Head, m *pulled.Machine, p *Pulled) error {
 	u, err := r.openUpdate(ctx, h)
 	if err != nil {
