@@ -181,7 +181,13 @@ func (p *plan) share(ctx context.Context) error {
 				continue
 			}
 			if b.id = getShared(tx, b.Sum); b.id != 0 {
-				b.shared = p.a.guard(func() error { return checkBlock(tx, b.id) }) == nil
+				b.shared = p.a.guard(func() error {
+					v, err := getBlock(tx, b.id)
+					if err == nil {
+						_, _, err = openBlock(b.id, v)
+					}
+					return err
+				}) == nil
 			}
 		}
 		return nil

@@ -172,12 +172,3 @@ func removeBlock(tx *bolt.Tx, id uint64) error {
 	}
 	return all.Delete(key)
 }
-
-// checkBlock checks the stored value of a block without decoding it.
-func checkBlock(tx *bolt.Tx, id uint64) error {
-	v, err := getBlock(tx, id)
-	if err == nil {
-		_, _, err = openBlock(id, v)
-	}
-	return err
-}

@@ -63,30 +63,20 @@ func (c *cutter) cutLines(pos int64, data []byte) (cuts []int64) {
 		pos += int64(len(line))
 		c.Hash = crc32.Update(c.Hash, castagnoli, line)
 		for pos > c.Start+maxFrame {
-			cuts = append(cuts, c.cutAtMax())
+			if c.End == c.Start {
+				c.End = c.Start + maxFrame
+			}
+			c.Start = c.End
+			cuts = append(cuts, c.Start)
 		}
-		if ended && c.endLine(pos) {
+		if !ended {
+			break
+		}
+		if pos-c.Start >= minFrame && c.Hash&cutMask == 0 {
+			c.Start = pos
 			cuts = append(cuts, pos)
 		}
+		c.End, c.Hash = pos, 0
 	}
 	return cuts
-}
-
-// cutAtMax ends a frame that would exceed maxFrame.
-func (c *cutter) cutAtMax() int64 {
-	if c.End == c.Start {
-		c.End = c.Start + maxFrame
-	}
-	c.Start = c.End
-	return c.Start
-}
-
-// endLine processes the newline before pos and reports whether it ends the frame.
-func (c *cutter) endLine(pos int64) bool {
-	cut := pos-c.Start >= minFrame && c.Hash&cutMask == 0
-	c.End, c.Hash = pos, 0
-	if cut {
-		c.Start = pos
-	}
-	return cut
 }

@@ -196,13 +196,14 @@ func (r *Reader) portions(ctx context.Context, off, end int64) iter.Seq2[portion
 	return func(yield func(portion, error) bool) {
 		for off < end {
 			b, err := r.block(ctx, off, end)
-			if err != nil && !errors.As(err, new(*DamageError)) {
+			var d *DamageError
+			if err != nil && !errors.As(err, &d) {
 				yield(portion{}, err)
 				return
 			}
 			p := portion{off: off, end: min(end, b.end()), id: b.ID}
 			if err != nil {
-				err = r.damageAt(off, err)
+				err = r.damage(off, d.Err)
 			} else {
 				p.data = b.raw[off-b.Off : p.end-b.Off]
 			}
@@ -296,15 +297,6 @@ func (r *Reader) fetch(tx *bolt.Tx, off, end int64) (err error) {
 
 func (r *Reader) damage(off int64, err error) error {
 	return r.a.damageIn(r.key, transcript.Cursor{Generation: r.n, Offset: off}, err)
-}
-
-// damageAt adds the place to an error that means damage, and returns any other error as it is.
-func (r *Reader) damageAt(off int64, err error) error {
-	var d *DamageError
-	if errors.As(err, &d) {
-		return r.damage(off, d.Err)
-	}
-	return err
 }
 
 // Segments yields the whole generation, as it is when the iteration begins, in segments of at most 4 MB except for

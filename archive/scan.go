@@ -67,16 +67,11 @@ func (s *scan) each(ctx context.Context, fn func(e storedEntry) error, progress 
 		}
 		s.from += lead
 	}
-	if !s.found && !s.mayBeOwn() {
-		return errNotArchive
-	}
-	return nil
-}
-
-// mayBeOwn reports whether a file without an entry may have been an archive: it begins like a file of bbolt, or was zeroed.
-func (s *scan) mayBeOwn() bool {
 	head := s.read(nil, 0, min(s.size, 2*4096))
-	return bytes.Contains(head, binary.NativeEndian.AppendUint32(nil, 0xED0CDAED)) || len(bytes.Trim(head, "\x00")) == 0
+	if s.found || bytes.Contains(head, binary.NativeEndian.AppendUint32(nil, 0xED0CDAED)) || len(bytes.Trim(head, "\x00")) == 0 {
+		return nil // without an entry it may have been one: it begins like a file of bbolt, or was zeroed
+	}
+	return errNotArchive
 }
 
 // entry returns the entry whose value begins at an offset, if there is an intact one.

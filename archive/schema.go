@@ -30,17 +30,10 @@ func initialise(tx *bolt.Tx) error {
 	if err := put(tx, kindMeta, keyID, id[:]); err != nil {
 		return err
 	}
-	if err := putFile(tx); err != nil {
-		return err
-	}
-	return kindMeta.bucket(tx).Put(keySchema, strconv.AppendInt(nil, int64(schema[0]), 10))
-}
-
-// putFile gives the file a number of its own: in another one, the same sessions and blocks may have other numbers.
-func putFile(tx *bolt.Tx) error {
-	var n [8]byte
-	rand.Read(n[:]) // never fails
-	return kindMeta.bucket(tx).Put(keyFile, n[:])
+	var file [8]byte // its own: in another file, the same blocks may have other numbers
+	rand.Read(file[:])
+	meta := kindMeta.bucket(tx)
+	return errors.Join(meta.Put(keyFile, file[:]), meta.Put(keySchema, strconv.AppendInt(nil, int64(schema[0]), 10)))
 }
 
 // fileOf returns what identifies the file, never "".

@@ -26,6 +26,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"slices"
 	"time"
 
@@ -125,7 +126,8 @@ func unloaded(o Options) *Daemon {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Daemon{Options: o, optionsHash: o.Compaction.Hash(), pool: newPool()}
+	slots := min(maxSlots, runtime.GOMAXPROCS(0))
+	d := &Daemon{Options: o, optionsHash: o.Compaction.Hash(), pool: pool{slots: slots, ended: make(chan *job, slots+2)}}
 	d.health.failing = map[string]Failure{}
 	d.result = func(o watcher.Offer, err error) {
 		if err != nil {

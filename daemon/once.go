@@ -62,7 +62,12 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	}
 	d.atScan(ctx, start)
 	d.finishJobs(ctx)
-	d.askAll(ctx)
+	for end := time.Now().Add(passTime); time.Now().Before(end); d.finishJobs(ctx) { // until no summary is lacking, or one is refused
+		if d.startAsking(ctx); !d.asking {
+			break
+		}
+		d.take(ctx, <-d.pool.ended)
+	}
 	d.count(&report)
 	report.Took, report.Summaries, report.Failed = time.Since(start), d.summaries, append([]Failure{}, d.health.failures()...)
 	d.say(func(h *RunInfo) { h.Sessions, h.LastPass = report.Sessions, start.UTC() })

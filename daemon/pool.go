@@ -3,10 +3,11 @@ package daemon
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
+
+	"ccd/internal/transcript"
 )
 
 // The pool does in a few goroutines what would keep the daemon's own from taking offers: it archives, and derives states and
@@ -31,11 +32,6 @@ type pool struct {
 }
 
 const maxSlots = 2
-
-func newPool() pool {
-	n := min(maxSlots, runtime.GOMAXPROCS(0))
-	return pool{slots: n, ended: make(chan *job, n+2)}
-}
 
 func (p *pool) wakeRun() {
 	select {
@@ -148,7 +144,8 @@ func (d *Daemon) startJobs(ctx context.Context) {
 					s.offer.Quiet = 0
 				}
 			}
-			s.ofSummarizer = d.belongsToSummarizer(s)
+			parent := d.sessions[transcript.Key{Agent: s.Agent, ID: s.Parent}]
+			s.ofSummarizer = parent != nil && parent.state.SkipReason != ""
 			copied := *s
 			j.copies, s.busy = append(j.copies, &copied), true
 		}

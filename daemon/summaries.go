@@ -112,16 +112,6 @@ func (d *Daemon) takeAnswers(ctx context.Context, s *session, a answers) {
 	}
 }
 
-// askAll asks for all summaries that companions lack, until one is refused or passTime is over.
-func (d *Daemon) askAll(ctx context.Context) {
-	for end := time.Now().Add(passTime); time.Now().Before(end); d.finishJobs(ctx) {
-		if d.startAsking(ctx); !d.asking {
-			return
-		}
-		d.take(ctx, <-d.pool.ended)
-	}
-}
-
 // summariesName is the name under which failures of the summarizer are listed, instead of a path.
 const summariesName = "summarizer"
 
@@ -151,10 +141,4 @@ func (d *Daemon) isSummarizer(s *session, seg transcript.Segment) bool {
 		}
 	}
 	return false
-}
-
-// belongsToSummarizer reports whether a session is a part of one that the summarizer's command runs in.
-func (d *Daemon) belongsToSummarizer(s *session) bool {
-	parent := d.sessions[transcript.Key{Agent: s.Agent, ID: s.Parent}]
-	return parent != nil && parent.state.SkipReason != ""
 }
