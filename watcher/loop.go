@@ -24,7 +24,6 @@ type loop struct {
 	hints    chan batch
 	mergedAt time.Time // when hints were last taken
 
-	unqueued  []foundFile // found by the current scan
 	pollAt    time.Time
 	scanAt    time.Time
 	scanned   time.Time // when the last full scan began; zero before the first
@@ -139,7 +138,7 @@ func (l *loop) handleHint(ctx context.Context, path string, h hint) {
 	if badName(filepath.Base(path)) || l.tree.ignored(root, path) {
 		return
 	}
-	if l.tree.find(path) != nil || l.tree.accepts(root, path) {
+	if l.tree.knows(path) || l.tree.accepts(root, path) {
 		l.queue.changed(place{path, root}, h.first, h.last)
 		return
 	}
@@ -210,7 +209,7 @@ func (l *loop) pollRoot(i int, why string) {
 func (l *loop) enqueueFound(d *dir, name string, info fs.FileInfo, unknown bool) {
 	now, mtime := time.Now(), info.ModTime()
 	if unknown && now.Sub(mtime) >= l.o.RefreshIdle {
-		l.unqueued = append(l.unqueued, foundFile{d, name, mtime, info.Size()})
+		l.queue.cold = append(l.queue.cold, foundFile{d, name, mtime, info.Size()})
 		return
 	}
 	// A known file changed between two scans; use its modification time if it lies between them.

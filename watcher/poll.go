@@ -29,9 +29,9 @@ func (l *loop) pollWhenDue(ctx context.Context) {
 		if l.tree.roots[d.root].polled == "" {
 			continue
 		}
-		for i := range d.files {
-			if f := &d.files[i]; f.mtime > since {
-				l.pollFile(d, f)
+		for name, f := range d.files {
+			if f.mtime > since {
+				l.pollFile(d, name, f.stamp)
 			}
 		}
 		l.pollDir(ctx, d)
@@ -44,13 +44,13 @@ func (l *loop) pollWhenDue(ctx context.Context) {
 	l.pollAt = start.Add(max(min(pollEvery, l.o.Settle/2), time.Since(start)*scanPauseFactor))
 }
 
-func (l *loop) pollFile(d *dir, known *file) {
-	path := filepath.Join(d.path, known.name)
+func (l *loop) pollFile(d *dir, name string, known uint64) {
+	path := filepath.Join(d.path, name)
 	info, err := os.Lstat(path)
 	now := time.Now()
 	switch {
-	case err == nil && stamp(info) != known.stamp:
-		*known = newFile(known.name, info)
+	case err == nil && stamp(info) != known:
+		d.files[name] = newFile(info)
 		l.queue.changed(place{path, d.root}, now, now)
 	case err != nil && NotExist(err):
 		l.queue.changed(place{path, d.root}, now, now) // checked again when it is due

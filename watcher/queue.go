@@ -114,8 +114,7 @@ func (q *queue) look(now time.Time) {
 	slices.SortFunc(q.ready, func(a, b *live) int { return cmp.Or(a.due.Compare(b.due), strings.Compare(a.path, b.path)) })
 }
 
-func (q *queue) addCold(f []foundFile) {
-	q.cold = append(q.cold, f...)
+func (q *queue) sortCold() {
 	slices.SortFunc(q.cold, func(a, b foundFile) int {
 		return cmp.Or(a.mtime.Compare(b.mtime), strings.Compare(b.dir.path, a.dir.path), strings.Compare(b.name, a.name))
 	})

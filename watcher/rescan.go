@@ -31,7 +31,7 @@ func (l *loop) scanWhenDue(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	l.queueFound()
+	l.queue.sortCold()
 	l.scanned, l.scanTook = start, time.Since(start)
 	l.scanAt = start.Add(max(l.o.ScanInterval, l.scanTook*scanPauseFactor))
 	l.publish()
@@ -45,14 +45,7 @@ func (l *loop) scanTree(ctx context.Context, root int, top string, deep bool) {
 		return // the first scan will see it
 	}
 	l.tree.scan(ctx, root, top, deep)
-	l.queueFound()
-}
-
-func (l *loop) queueFound() {
-	if len(l.unqueued) > 0 {
-		l.queue.addCold(l.unqueued)
-		l.unqueued = nil
-	}
+	l.queue.sortCold()
 }
 
 // updateRoot records whether root i exists, given the error of resolve, and returns why it does not.

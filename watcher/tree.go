@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -49,21 +50,18 @@ type dir struct {
 	root    int
 	inode   uint64
 	mtime   time.Time
-	files   []file // sorted by name
-	next    []file // of the current scan
-	pass    uint32 // the scan that saw it last
+	files   map[string]file // by name
+	next    map[string]file // of the current scan
+	pass    uint32          // the scan that saw it last
 	watched bool
 }
 
 type file struct {
-	name  string
 	stamp uint64
 	mtime int64 // nanoseconds since 1970
 }
 
-func newFile(name string, info fs.FileInfo) file {
-	return file{name, stamp(info), info.ModTime().UnixNano()}
-}
+func newFile(info fs.FileInfo) file { return file{stamp(info), info.ModTime().UnixNano()} }
 
 func newTree(o *Options) *tree {
 	return &tree{
@@ -82,49 +80,23 @@ func stamp(info fs.FileInfo) uint64 {
 	return h | 1
 }
 
-// find returns the known file at path, or nil. It is valid until the next scan.
-func (t *tree) find(path string) *file {
+// knows reports whether the file at path was there at the last scan or offer.
+func (t *tree) knows(path string) bool {
 	d := t.dirs[filepath.Dir(path)]
-	if d == nil {
-		return nil
-	}
-	return d.find(filepath.Base(path))
+	return d != nil && d.files[filepath.Base(path)].stamp != 0
 }
 
-func (d *dir) find(name string) *file {
-	i, ok := d.search(name)
-	if !ok {
-		return nil
-	}
-	return &d.files[i]
-}
-
-func (d *dir) search(name string) (int, bool) {
-	return slices.BinarySearchFunc(d.files, name, func(f file, n string) int { return strings.Compare(f.name, n) })
-}
-
-// put records the stamp of a file.
+// put records the stamp of a file. One in a directory that is not known is left to the scan of that.
 func (t *tree) put(path string, info fs.FileInfo) {
-	d := t.dirs[filepath.Dir(path)]
-	if d == nil {
-		return // the coming scan of its directory will offer it
+	if d := t.dirs[filepath.Dir(path)]; d != nil {
+		d.files[strings.Clone(filepath.Base(path))] = newFile(info)
 	}
-	d.put(newFile(filepath.Base(path), info))
-}
-
-func (d *dir) put(f file) {
-	i, ok := d.search(f.name)
-	if !ok {
-		f.name = strings.Clone(f.name)
-		d.files = slices.Insert(d.files, i, f)
-	}
-	d.files[i].stamp, d.files[i].mtime = f.stamp, f.mtime
 }
 
 // drop removes a file, if it is known.
 func (t *tree) drop(path string) {
 	if d := t.dirs[filepath.Dir(path)]; d != nil {
-		d.files = slices.DeleteFunc(d.files, func(f file) bool { return f.name == filepath.Base(path) })
+		delete(d.files, filepath.Base(path))
 	}
 }
 
@@ -191,7 +163,8 @@ func (t *tree) scan(ctx context.Context, root int, top string, deep bool) {
 		case err != nil:
 			t.keepUnreadable(root, path, err)
 		default:
-			t.setFiles(t.dirs[path])
+			d := t.dirs[path]
+			d.files, d.next = d.next, nil
 		}
 		for _, sub := range below {
 			if deep || t.dirs[sub] == nil {
@@ -241,13 +214,13 @@ func (t *tree) list(ctx context.Context, root int, path string) (below []string,
 func (t *tree) beginDir(root int, path string, info fs.FileInfo) *dir {
 	d := t.dirs[path]
 	if d == nil {
-		d = &dir{path: path, root: root}
+		d = &dir{path: path, root: root, files: map[string]file{}}
 		t.dirs[path] = d
 	}
 	if id := ownfile.Inode(info); d.inode != id {
 		d.inode, d.watched = id, false // the directory was replaced, and its watch is gone
 	}
-	d.mtime, d.pass, d.next = info.ModTime(), t.pass, make([]file, 0, len(d.files))
+	d.mtime, d.pass, d.next = info.ModTime(), t.pass, make(map[string]file, len(d.files))
 	t.onDir(d)
 	return d
 }
@@ -273,9 +246,9 @@ func (t *tree) addEntry(d *dir, e fs.DirEntry) (walk bool) {
 
 // addFile adds a file that is offered. It fails for one that may not be read.
 func (t *tree) addFile(d *dir, e fs.DirEntry, path string) error {
-	known := d.find(e.Name())
+	was := d.files[e.Name()].stamp
 	switch {
-	case known == nil && !t.accepts(d.root, path):
+	case was == 0 && !t.accepts(d.root, path):
 		if e.Type()&fs.ModeSymlink != 0 && t.leadsOut(d.root, path) {
 			return ErrLink
 		}
@@ -293,16 +266,13 @@ func (t *tree) addFile(d *dir, e fs.DirEntry, path string) error {
 	if err := checkOwner(info, t.roots[d.root].info); err != nil {
 		return err
 	}
-	now, was := newFile(e.Name(), info), uint64(0)
-	if known != nil {
-		now.name, was = known.name, known.stamp // keep one copy of the name
-	}
-	d.next = append(d.next, now)
+	now := newFile(info)
+	d.next[e.Name()] = now
 	if ownfile.Links(info) > 1 {
 		t.linked++
 	}
 	if was != now.stamp {
-		t.onFile(d, now.name, info, was == 0)
+		t.onFile(d, e.Name(), info, was == 0)
 	}
 	return nil
 }
@@ -314,12 +284,6 @@ func (t *tree) leadsOut(of int, path string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(t.roots, func(r root) bool { return r.real != "" && within(real, r.real) })
-}
-
-// setFiles makes the files of the scan the known ones.
-func (t *tree) setFiles(d *dir) {
-	slices.SortFunc(d.next, func(a, b file) int { return strings.Compare(a.name, b.name) })
-	d.files, d.next = d.next, nil
 }
 
 // keepUnreadable keeps the known files below path: they may still exist, although the directory cannot be read.
@@ -334,9 +298,7 @@ func (t *tree) keepUnreadable(root int, path string, err error) {
 		}
 	}
 	if d := t.dirs[path]; d != nil {
-		for _, f := range d.next {
-			d.put(f)
-		}
+		maps.Copy(d.files, d.next)
 		d.next = nil
 	}
 }
