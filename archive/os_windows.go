@@ -10,6 +10,3 @@ import (
 func isFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
 }
-
-// syncDir does nothing: flushing the file makes the rename durable.
-func syncDir(string) error { return nil }

@@ -127,7 +127,11 @@ func (a *Archive) putInPlace(path string, fill func(tmp string) error) error {
 	if err := os.Rename(tmp, path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	dir, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(atomicfile.SyncDir(dir), dir.Close())
 }
 
 // salvage makes an archive at path, which fill fills, and verifies it.

@@ -16,8 +16,8 @@ func owned(info fs.FileInfo) bool {
 	return ok && int(st.Uid) == os.Geteuid()
 }
 
-// syncDir makes a rename in the directory durable.
-func syncDir(dir *os.Root) error {
+// SyncDir makes a rename in the directory durable.
+func SyncDir(dir *os.Root) error {
 	f, err := dir.Open(".")
 	if err != nil {
 		return err

@@ -9,5 +9,5 @@ const noFollow = 0
 
 func owned(fs.FileInfo) bool { return true }
 
-// syncDir does nothing: Windows has no fsync of a directory, and NTFS journals its names.
-func syncDir(*os.Root) error { return nil }
+// SyncDir does nothing: Windows has no fsync of a directory, and NTFS journals its names.
+func SyncDir(*os.Root) error { return nil }

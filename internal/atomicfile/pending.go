@@ -182,7 +182,7 @@ func (p *Pending) commit(place func() error) error {
 		return p.fail(err)
 	}
 	if err = p.try("sync directory"); err == nil {
-		err = syncDir(p.dir)
+		err = SyncDir(p.dir)
 	}
 	if err = errors.Join(err, p.dir.Close()); err != nil {
 		return p.fail(err)
