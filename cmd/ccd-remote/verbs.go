@@ -88,15 +88,11 @@ func (a *app) noteStatus(ctx context.Context, s pulled.Settings, m *remote.Machi
 // chosen returns the machines to pull: those that --machine names, by ID or by label, else all but this one, whose sessions
 // are in the archive here.
 func (a *app) chosen(ctx context.Context, r *remote.Reader, names []string, own string) (chosen []string) {
-	byID := func(name string) bool { return len(pulled.Find([]pulled.Machine{{Machine: name}}, a.Machine)) > 0 }
-	some := a.Machine != "" && slices.ContainsFunc(names, byID)
 	for _, name := range names {
 		yes := name != own
-		if some {
-			yes = byID(name)
-		} else if a.Machine != "" {
+		if a.Machine != "" {
 			m, _ := r.Known(ctx, name) // a head that cannot be read has no label
-			yes = m.Label == a.Machine
+			yes = len(pulled.Find([]pulled.Machine{m}, a.Machine)) > 0
 		}
 		if yes {
 			chosen = append(chosen, name)
