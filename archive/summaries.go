@@ -14,16 +14,21 @@ import (
 type Summary struct {
 	Text    string `json:"text,omitempty"`    // the summary, "" if there is none
 	Refused int    `json:"refused,omitempty"` // number of failed attempts
-	Why     string `json:"why,omitempty"`     // the last failure, in a word or two
 }
 
 // Tries is the number of failed attempts after which an input is given up.
 const Tries = 3
 
-// Summaries returns the compactor's lookup function for summaries. known is false if another attempt may bring one.
+// Summaries returns the compactor's lookup function for summaries: the stored text, "" if there is none. known is false if another attempt
+// may bring one. It is a cache: a damaged entry counts as none, and the next result replaces it.
 func (a *Archive) Summaries(ctx context.Context) func(input mark.Hash) (summary string, known bool, err error) {
-	return func(input mark.Hash) (string, bool, error) {
-		s, err := a.Summary(ctx, input)
+	return func(input mark.Hash) (summary string, known bool, err error) {
+		defer wrap(&err, "look up summary %s", input.ID())
+		var s Summary
+		err = a.viewAny(ctx, func(tx *bolt.Tx) error {
+			s, _ = parseSummary(input[:], kindSummary.bucket(tx).Get(input[:]))
+			return nil
+		})
 		return s.Text, s.Text != "" || s.Refused >= Tries, err
 	}
 }
@@ -38,7 +43,7 @@ func (a *Archive) KeepSummary(ctx context.Context, input mark.Hash, s Summary) (
 	if len(s.Text) > maxSummary {
 		return fmt.Errorf("%d bytes exceed the limit of %d", len(s.Text), maxSummary)
 	}
-	return a.update(ctx, int64(len(s.Text)+len(s.Why)), func(tx *bolt.Tx) error {
+	return a.update(ctx, int64(len(s.Text)), func(tx *bolt.Tx) error {
 		b := kindSummary.bucket(tx)
 		was, _ := parseSummary(input[:], b.Get(input[:])) // a damaged one counts as none
 		if was.Text != "" {
@@ -51,17 +56,6 @@ func (a *Archive) KeepSummary(ctx context.Context, input mark.Hash, s Summary) (
 		}
 		return put(tx, kindSummary, input[:], record)
 	})
-}
-
-// Summary returns the stored result for the input with the given hash, or the zero Summary. It is a cache: a damaged
-// entry counts as none, and the next result replaces it.
-func (a *Archive) Summary(ctx context.Context, input mark.Hash) (s Summary, err error) {
-	defer wrap(&err, "look up summary %s", input.ID())
-	err = a.viewAny(ctx, func(tx *bolt.Tx) error {
-		s, _ = parseSummary(input[:], kindSummary.bucket(tx).Get(input[:]))
-		return nil
-	})
-	return s, err
 }
 
 func parseSummary(key, v []byte) (s Summary, err error) {

@@ -47,10 +47,10 @@ func (d *Daemon) ask(ctx context.Context, s *session, wanted []compactor.Input) 
 			return a
 		case err != nil:
 			failures++
-			kept.Refused, kept.Why = 1, err.Error()
+			kept.Refused = 1
 		default:
 			failures = 0
-			if kept.Text, kept.Why = in.Take(out); kept.Text == "" {
+			if kept.Text = in.Take(out); kept.Text == "" {
 				kept.Refused = archive.Tries // do not try again: the result would be the same
 			}
 		}

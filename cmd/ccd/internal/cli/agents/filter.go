@@ -225,7 +225,7 @@ func (a *app) listSummaries(ctx context.Context, l *reader.Library) func(text st
 			failures++
 			fmt.Fprintf(a.Err, "ccd: warning: write summary: %v\n", err)
 		}
-		known[text], _ = in.Take(out)
+		known[text] = in.Take(out)
 		return known[text]
 	}
 }
