@@ -18,7 +18,6 @@ import (
 type WantedFile struct {
 	Path    string
 	At      string // a time, as people write it; "" for the last one
-	Later   bool   // as it was first seen after At, if it was not seen by then
 	Session string // "" for the newest session that touched the file, of this project if one did
 	Agent   string // "" for every agent
 	Naming  Naming
@@ -76,10 +75,10 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 		read++
 		progress(int64(read), int64(len(own)+len(rest)))
 	}
-	v, err := w.in(ctx, own, wanted, count)
-	if errors.Is(err, archive.ErrNotFound) && !errors.As(err, new(*UnknownError)) && !errors.Is(err, errLater) && len(rest) > 0 {
+	v, err := fileIn(ctx, own, wanted, count)
+	if errors.Is(err, archive.ErrNotFound) && !errors.As(err, new(*UnknownError)) && len(rest) > 0 {
 		wanted.Ask = true
-		v, err = w.in(ctx, rest, wanted, count)
+		v, err = fileIn(ctx, rest, wanted, count)
 		if err == nil && transcript.IsAbs(v.Path) { // of another project: it is not what the path means here
 			err = fmt.Errorf("find file %s: %w in this project, but %s is in another one", w.Path, archive.ErrNotFound, v.Path)
 			return nil, l.Missing(words.Hint(err, "ccd restore --file %s%s", words.Shell(v.Path), w.at()))
@@ -87,43 +86,6 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 	}
 	return v, l.Missing(w.hint(err))
 }
-
-// in finds the file in some families. If they had it only after the wanted time, it fails with errLater, unless that will do.
-func (w WantedFile) in(ctx context.Context, families [][]Reading, s sought, progress func()) (*Version, error) {
-	v, err := fileIn(ctx, families, s, progress)
-	var unknown *UnknownError
-	known := errors.As(err, &unknown) && !unknown.Last.IsZero() // at an earlier time
-	if s.At.IsZero() || !errors.Is(err, archive.ErrNotFound) || known && !w.Later {
-		return v, err
-	}
-	at := s.At
-	s.At = time.Time{}
-	last, e := fileIn(ctx, families, s, func() {})
-	switch {
-	case e == nil:
-		s.Path = last.Path
-	case errors.As(e, &unknown):
-		s.Path = unknown.Path
-	default:
-		return v, err
-	}
-	s.From = at
-	for _, family := range slices.Backward(families) { // the oldest first
-		first, e := fileIn(ctx, [][]Reading{family}, s, func() {})
-		if e != nil {
-			continue
-		}
-		if w.Later {
-			return first, nil
-		}
-		err = fmt.Errorf("%w; %w, %s", err, errLater, first.told(w.Naming))
-		return nil, words.Hint(err, "ccd restore --file %s%s --or-later %s", words.Shell(first.Path), w.at(), words.Argument(w.Naming.session(first.Session)))
-	}
-	return v, err
-}
-
-// errLater is why a file was not found that was not seen by the wanted time, but later.
-var errLater = errors.New("it was first seen later")
 
 // at is the flag for the wanted time, "" for none.
 func (w WantedFile) at() string {

@@ -23,7 +23,6 @@ type sought struct {
 	Path string    // absolute, relative, or the last elements of a path
 	Dir  string    // absolute; a relative Path is resolved against it first, then against the session's working directory
 	At   time.Time // ignore later records; zero for none
-	From time.Time // the file as it was first seen after it; zero for the file after its last change
 	Ask  bool      // fail with *AmbiguousError if the sessions of several directories touched such a path
 	Naming
 }
@@ -133,38 +132,11 @@ func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()
 	if err != nil {
 		return nil, err
 	}
-	f, err := one.seen(w.From)
+	f, err := one.replay(func(*file) {})
 	if err != nil {
 		return nil, err
 	}
 	return f.result(one.path, found.family[0].ID, w)
-}
-
-// seen returns the file after the last call on it, or with a time as it was first seen after that: by a call that read all of it, or by
-// one that changed it, which found it as the client's own copy has it. What was changed before that is not known.
-func (one *trail) seen(from time.Time) (*file, error) {
-	if from.IsZero() {
-		return one.replay(func(*file) {})
-	}
-	f := &file{}
-	for _, c := range one.calls {
-		if !c.when.After(from) {
-			continue
-		}
-		e := c.event()
-		if e.change = c; c.Op == transcript.Read {
-			e.read(f)
-		} else if f.touched = true; e.copyOf() {
-			e.now(f, e.copy.Before, Found)
-		}
-		if err := c.from.text.Err; err != nil {
-			return nil, err
-		}
-		if _, whole := f.content.Text(); whole || c.Op != transcript.Read {
-			break
-		}
-	}
-	return f, nil
 }
 
 // maxChanges and maxChangeBytes bound what Changes keeps: of a file with more, the newest.

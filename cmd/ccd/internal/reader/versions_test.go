@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
@@ -184,54 +183,6 @@ func TestFileAt(t *testing.T) {
 		if got := s.file(t, sought{Path: "a.go", Dir: "/src/ink", At: at}); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.at, got, c.want)
 		}
-	}
-}
-
-// A file that was not seen by the wanted time is what the first call after it read or found, if that will do.
-func TestFileSeenLater(t *testing.T) {
-	const a = "/src/ink/a.go"
-	copied := map[string]any{"filePath": a, "originalFile": "four\nfive\n"}
-	edited := newStory().read(a, 1, 1, "four").do("Edit", map[string]any{"file_path": a, "old_string": "five", "new_string": "5"}, "ok", false, copied)
-	for _, c := range []struct {
-		s        *story
-		at, want string
-	}{
-		{edited, "04:01", a + ` found by an edit #4 "four\nfive\n"`},
-		{edited, "04:02", a + ` found by an edit #4 "four\nfive\n"`}, // a part had been read
-		{newStory().read(a, 1, 0, "four", ""), "04:01", a + ` read #2 "four\n"`},
-		{newStory().write(a, "one\n").read(a, 1, 0, "one", ""), "04:01", "find file " + a + ": not found: no archived session touched it by 2026-02-03T04:01Z"}, // who knows what it replaced
-		{newStory().write(a, "one\n").bash("git checkout -- a.go", 0).do("Edit", map[string]any{"file_path": a, "old_string": "five", "new_string": "5"}, "ok", false, copied), "04:05", a + ` found by an edit #6 "four\nfive\n"`}, // known before that, and not since
-		{newStory().read("/b", 1, 0, "x"), "04:01", "find file " + a + ": not found: no archived session touched it by 2026-02-03T04:01Z"},
-	} {
-		at, err := time.Parse("2006-01-02T15:04", "2026-02-03T"+c.at)
-		testkit.Must(t, err)
-		shelf := newShelf(t)
-		one := shelf.put("S", transcript.Main, 1, c.s.b.String())
-		families := [][]Reading{{shelf.reading(one)}}
-		wanted := sought{Path: a, Dir: "/src/ink", At: at}
-		if got := told(WantedFile{Path: a, Later: true}.in(t.Context(), families, wanted, func() {})); got != c.want {
-			t.Errorf("%s:\n got %s\nwant %s", c.at, got, c.want)
-		}
-		if _, err := (WantedFile{Path: a}).in(t.Context(), families, wanted, func() {}); !errors.Is(err, archive.ErrNotFound) {
-			t.Errorf("%s: found without being asked: %v", c.at, err)
-		}
-	}
-}
-
-// The oldest session that shows the file counts, also if the newest does not.
-func TestFileSeenLaterByTheFirst(t *testing.T) {
-	const a = "/src/ink/a.go"
-	shelf := newShelf(t)
-	read := shelf.put("S", transcript.Main, 1, newStory().read(a, 1, 0, "one", "").b.String())
-	edited := newStory()
-	edited.id = "T"
-	unknown := shelf.put("T", transcript.Main, 1, edited.edit(a, "two", "three").b.String())
-	at, err := time.Parse("2006-01-02T15:04", "2026-02-03T04:01")
-	testkit.Must(t, err)
-	families := [][]Reading{{shelf.reading(unknown)}, {shelf.reading(read)}} // the newest first
-	got := told(WantedFile{Path: a, Later: true}.in(t.Context(), families, sought{Path: a, Dir: "/src/ink", At: at}, func() {}))
-	if want := a + ` read #2 "one\n"`; got != want {
-		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 }
 

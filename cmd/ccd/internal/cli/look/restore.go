@@ -29,7 +29,6 @@ type restoreFlags struct {
 	file, at               string
 	generation             int
 	raw, full, info, force bool
-	later                  bool
 }
 
 func (a *app) restoreCommand() *cobra.Command {
@@ -55,11 +54,10 @@ kind, shape ("single", "lines", "list"), agent, session, generation, path (of
 the transcript), record, last_record, time, offset and bytes (of the raw span),
 size (bytes that restore prints), sha256 (of the raw span; of a range of its
 lines; of a list of its raw parts joined by newline), parts, note. With --file:
-path, how ("read", "written", "edited", "renamed", or "found by an edit"
-with --or-later), agent, session, generation, record and time (of the last read
-or change), size, lines, sha256 (of the text), gone (it was deleted or renamed
-since) and doubt (a command may have changed it since): null or {what, session,
-record, time}`,
+path, how ("read", "written", "edited", "renamed"), agent, session, generation,
+record and time (of the last read or change), size, lines, sha256 (of the text),
+gone (it was deleted or renamed since) and doubt (a command may have changed it
+since): null or {what, session, record, time}`,
 		Example: `  ccd restore 4tq9c1m7x2ka
       the original behind a marker
   ccd restore 5d2f7a1e#3-#9
@@ -87,7 +85,6 @@ record, time}`,
 	flags.StringVar(&f.session, "session", "", "print the whole transcript of `SESSION`")
 	flags.StringVar(&f.file, "file", "", "print the file `PATH` as the agent last saw it")
 	timeFlag(flags, &f.at, "at", "with --file: as it was at `TIME` (a day: its end)")
-	flags.BoolVar(&f.later, "or-later", false, "with --at: as it was first seen after that, if not by then")
 	flags.IntVar(&f.generation, "generation", 0, "use generation `N` of the transcript, not the last one")
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
@@ -109,8 +106,6 @@ func (f restoreFlags) check(args []string, json bool) error {
 		return fmt.Errorf("--file takes at most one SESSION and cannot be used with --generation, --raw or --full")
 	case f.at != "" && f.file == "":
 		return fmt.Errorf("--at needs --file")
-	case f.later && f.at == "":
-		return fmt.Errorf("--or-later needs --at")
 	case f.file != "" && len(args) < 2:
 	case f.session == "" && len(args) == 0:
 		return errors.New("expected an ID or SESSION#N")

@@ -16,7 +16,7 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) er
 	}
 	rules := l.Agents.Redact
 	l.Agents = l.Agents.Exact()
-	want := reader.WantedFile{Path: f.file, At: f.at, Later: f.later, Agent: f.agent}
+	want := reader.WantedFile{Path: f.file, At: f.at, Agent: f.agent}
 	if a.Terminal(a.Err) {
 		want.Naming = l.ShortName
 	}
