@@ -11,7 +11,6 @@ import (
 	"iter"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -113,34 +112,6 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 			}
 		}
 	}
-}
-
-// toolBytes is how much is read to learn the names of tools.
-const toolBytes = 32 << 20
-
-// Tools returns the names of the tools that the newest sessions call. It leaves out what cannot be read.
-func Tools(ctx context.Context, l *reader.Library) (names []string) {
-	left := int64(toolBytes)
-	for _, e := range l.Sessions {
-		g, err := l.Reading(e, 0)
-		if err != nil || e.Class == transcript.Attachment {
-			continue
-		}
-		for r, err := range g.Records(ctx) {
-			if err != nil {
-				break
-			}
-			for _, it := range r.Items {
-				if it.Tool != "" && !slices.Contains(names, it.Tool) {
-					names = append(names, strings.Clone(it.Tool))
-				}
-			}
-		}
-		if left -= g.Tip.Offset; left < 0 {
-			break
-		}
-	}
-	return names
 }
 
 // firstOf returns the first of the sources, of which so many bytes are to be read, or a little more; 0: all.

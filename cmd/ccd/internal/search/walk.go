@@ -120,7 +120,7 @@ func (w *walk) items(r *transcript.Record, n int) (any bool) {
 
 // wanted reports whether a call matches the tool and file of the query.
 func (w *walk) wanted(call *transcript.Item, r *transcript.Record) bool {
-	if w.Tool != "" && !IsTool(call.Tool, w.Tool) {
+	if w.Tool != "" && !isTool(call.Tool, w.Tool) {
 		return false
 	}
 	if w.path == nil {
@@ -139,8 +139,8 @@ func (w *walk) wanted(call *transcript.Item, r *transcript.Record) bool {
 	return false
 }
 
-// IsTool reports whether want is the tool's name, with or without the name of its server.
-func IsTool(tool, want string) bool {
+// isTool reports whether want is the tool's name, with or without the name of its server.
+func isTool(tool, want string) bool {
 	if strings.EqualFold(tool, want) {
 		return true
 	}

@@ -17,7 +17,6 @@ import (
 	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
-	"ccd/internal/config"
 	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -177,7 +176,7 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.reportSearch(ctx, p, l, in, others, f, args)
+	return a.reportSearch(p, l, in, others, f, args)
 }
 
 func isOperator(word string) bool { return word == "AND" || word == "OR" || word == "NOT" }
@@ -241,7 +240,7 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []*reader
 }
 
 // reportSearch reports how the search ended.
-func (a *app) reportSearch(ctx context.Context, p *hitPrinter, l *reader.Library, in []*reader.Entry, others int, f searchFlags, args []string) error {
+func (a *app) reportSearch(p *hitPrinter, l *reader.Library, in []*reader.Entry, others int, f searchFlags, args []string) error {
 	a.Incomplete(l)
 	a.SayLag(l, f.which.Of(l.Sessions)...)
 	if len(p.machines) > 0 {
@@ -262,33 +261,14 @@ func (a *app) reportSearch(ctx context.Context, p *hitPrinter, l *reader.Library
 		if err := f.missing(a, l); err != nil && !f.everywhere {
 			return err
 		}
-		if f.tool != "" {
-			if err := unknownTool(ctx, l, f.tool); err != nil {
-				return err
-			}
-		}
-		return f.none(ctx, l, p.query, args, in, others, !f.everywhere && a.HasPulled(l))
+		return f.none(l, p.query, args, len(in)+others, !f.everywhere && a.HasPulled(l))
 	}
 	return nil
 }
 
-// unknownTool returns an error if none of the newest sessions calls a tool, with the nearest one that they call.
-func unknownTool(ctx context.Context, l *reader.Library, tool string) error {
-	tools := search.Tools(ctx, l)
-	if slices.ContainsFunc(tools, func(one string) bool { return search.IsTool(one, tool) }) {
-		return nil
-	}
-	err := l.Missing(fmt.Errorf("find tool %s: %w in the newest sessions", tool, archive.ErrNotFound))
-	if best, _ := config.Nearest(tool, tools); best != "" {
-		err = words.Hint(err, "--tool %s", words.Shell(best))
-	}
-	return err
-}
-
-// none returns the error of a search without hits in some sessions, and others on other machines. Its hint is a wider search.
+// none returns the error of a search without hits in so many sessions. Its hint is a wider search.
 // pulled: other machines were not searched.
-func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query, args []string, in []*reader.Entry, others int, pulled bool) error {
-	sources := len(in) + others
+func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sources int, pulled bool) error {
 	err := fmt.Errorf("search: %w in any of %s", archive.ErrNotFound, words.Count(sources, "archived session"))
 	if l.Limited() {
 		err = fmt.Errorf("search: %w%s (%d searched)", archive.ErrNotFound, l.Scope(), sources)
@@ -323,41 +303,22 @@ func (f searchFlags) none(ctx context.Context, l *reader.Library, q search.Query
 	case slices.ContainsFunc(args, looksRegexp().MatchString):
 		return words.Hint(err, "search does not support regular expressions")
 	}
-	hits := func(q search.Query, in []*reader.Entry) string {
-		found, _ := search.Search{Library: l, Sessions: in, Query: q, Most: f.limit}.Best(ctx)
-		n := len(found.All())
-		switch n {
-		case 0:
-			return ""
-		case f.limit:
-			return words.Count(n, "hit") + " or more"
-		}
-		return words.Count(n, "hit")
-	}
 	each := strings.Fields(strings.Join(q.Words, " "))
 	for i, word := range each {
 		if strings.HasPrefix(word, "-") { // it would be left out, or taken for a flag
 			each[i] = `"` + word + `"`
 		}
 	}
-	if len(each) > len(q.Words) {
-		err, q.Words = fmt.Errorf("%w as a phrase", err), nil
-		q.ParseArgs(each)
-		if n := hits(q, in); n != "" {
-			return words.Hint(err, "ccd search%s, which has %s", cli.Typed(each), n)
-		}
-	}
-	if pulled {
+	switch {
+	case len(each) > len(q.Words):
+		return words.Hint(fmt.Errorf("%w as a phrase", err), "ccd search%s", cli.Typed(each))
+	case pulled:
 		return words.Hint(err, "ccd search --everywhere%s", what)
-	}
-	f.all, q.Retold = true, true
-	if all := f.sources(l.Sessions); len(all) > sources {
-		if n := hits(q, all); n != "" {
-			return words.Hint(err, "ccd search --all%s, which has %s", what, n)
-		}
-	}
-	if len(each) > 1 && len(q.Any)+len(q.None) == 0 { // no record has all of the words
+	case len(each) > 1 && len(q.Any)+len(q.None) == 0: // no record has all of the words
 		return words.Hint(err, "ccd search%s", cli.Typed(strings.Fields(strings.Join(each, " OR "))))
+	}
+	if f.all = true; len(f.sources(l.Sessions)) > sources {
+		return words.Hint(err, "ccd search --all%s", what)
 	}
 	return err
 }
