@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,7 +26,6 @@ import (
 	"ccd/daemon"
 	"ccd/internal/agent/registry"
 	"ccd/internal/config"
-	"ccd/internal/lazy"
 	"ccd/internal/ownfile"
 	"ccd/internal/project"
 	"ccd/internal/session"
@@ -457,42 +455,23 @@ func (l *Library) Scope() string {
 	return ""
 }
 
-// conflicting matches what programs that synchronize directories add to the name of a copy.
-var conflicting = lazy.Regexp(`(?i)[ ._-]+(\(.*conflict|(sync-)?conflict|\(?copy\b|\(\d+\)$)`)
-
-// file returns the session's ID without directories and extension.
-func (e *Entry) file() string { return strings.TrimSuffix(path.Base(e.ID), ".json") }
-
-// copied returns the name of which a session's is that of a copy; ok is false if it is none.
-func (e *Entry) copied() (of string, ok bool) {
-	name := e.file()
-	at := conflicting().FindStringIndex(name)
-	if at == nil {
-		return name, false
-	}
-	return name[:at[0]], true
-}
-
-// relate finds the originals of copies: of those that ccd made, those that a program made which synchronizes directories, and forks that
-// do not say so, which have the beginning of another session.
+// relate finds the originals of copies: of those that ccd made, and of copied files and forks that do not say so, which have the
+// beginning of another session.
 func (l *Library) relate() {
-	alike, named := map[transcript.Key][]*Entry{}, map[transcript.Key]*Entry{} // by their beginning, by their name
+	alike := map[transcript.Key][]*Entry{} // by their beginning
 	for _, e := range l.Sessions {
 		if e.Kept.NotResumed() && e.Kept.Labels.IsZero() {
 			e.CopyOf = l.CopiedFrom(e)
 		}
-		if e.Class != transcript.Main || e.Kept.Resumed.Records > 0 {
-			continue
-		}
-		if e.Kept.Beginning != "" {
+		if e.Class == transcript.Main && e.Kept.Resumed.Records == 0 && e.Kept.Beginning != "" {
 			key := transcript.Key{Agent: e.Agent, ID: e.Kept.Beginning}
 			alike[key] = append(alike[key], e)
 		}
-		named[transcript.Key{Agent: e.Agent, ID: e.file()}] = e
 	}
+	forked := func(e *Entry) int { return min(len(e.Kept.Origin), 1) } // one that says so is no original
 	for _, all := range alike {
-		original := slices.MinFunc(all, func(a, b *Entry) int {
-			return cmp.Or(a.distance()-b.distance(), a.Last().Compare(b.Last()), cmp.Compare(a.ID, b.ID))
+		original := slices.MinFunc(all, func(a, b *Entry) int { // the name of a copy has something added to the original's
+			return cmp.Or(forked(a)-forked(b), a.Last().Compare(b.Last()), strings.Count(a.ID, "/")-strings.Count(b.ID, "/"), len(a.ID)-len(b.ID), cmp.Compare(a.ID, b.ID))
 		})
 		for _, e := range all {
 			if e != original {
@@ -500,30 +479,12 @@ func (l *Library) relate() {
 			}
 		}
 	}
-	for _, e := range named { // no record of theirs has a time
-		of, ok := e.copied()
-		if original := named[transcript.Key{Agent: e.Agent, ID: strings.TrimSpace(of)}]; ok && original != nil {
-			e.repeats(original)
-		}
-	}
-}
-
-// distance is 0 for a session that may be the original of others, more for a fork, and most for a copy.
-func (e *Entry) distance() (n int) {
-	if _, copied := e.copied(); copied {
-		n = 2
-	}
-	if e.Kept.Origin != "" {
-		n++
-	}
-	return n
 }
 
 // repeats makes the session a copy of another one.
 func (e *Entry) repeats(original *Entry) {
 	e.Kept.Origin = cmp.Or(e.Kept.Origin, original.Name())
-	_, copied := e.copied()
-	if e.Kept.Labels.IsZero() && (copied || !e.Last().After(original.Last()) && e.within(original)) {
+	if e.Kept.Labels.IsZero() && !e.Last().After(original.Last()) && e.within(original) {
 		e.CopyOf = original
 	}
 }
