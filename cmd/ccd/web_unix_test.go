@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -217,10 +216,6 @@ func TestWebTokenWorksOnce(t *testing.T) {
 	}
 	if second := serveWeb(t, s.home, ledgerID[:8]); second.port() == s.port() || !strings.HasPrefix(second.address, second.base+ledgerURL+"?token=") {
 		t.Errorf("a second ccd web, with SESSION: %q", second.address)
-	}
-	info, err := os.Stat(filepath.Join(s.home, ".local", "state", "ccd", "web.json"))
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("web.json: %v, %v", info, err)
 	}
 }
 

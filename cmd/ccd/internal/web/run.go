@@ -1,53 +1,37 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
+	"hash/crc32"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"ccd/internal/atomicfile"
-	"ccd/internal/ownfile"
 )
 
-// The files of a server in ccd's state directory.
-const (
-	lastName = "web.json" // its address, so that one that was kept works again
-	openName = "web.html" // redirects a browser to the page
-)
+// openName is a file in ccd's state directory that redirects a browser to the page.
+const openName = "web.html"
 
-// listen opens addr. Port 0 is the port of last time if it is free, because browsers keep addresses and marks per port.
+// listen opens addr. Port 0 is, if it is free, one that depends on the state directory alone, because browsers keep addresses and marks
+// per port.
 func listen(host, addr, stateDir string) (net.Listener, error) {
-	_, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, err
-	}
-	var last struct {
-		Address string `json:"address"`
-	}
-	file := filepath.Join(stateDir, lastName)
-	if data, err := ownfile.Read(file, maxHeader); err == nil {
-		_ = json.Unmarshal(data, &last) // a broken file is replaced
-	}
-	_, before, err := net.SplitHostPort(last.Address)
-	again := port == "0" && err == nil
-	if again {
-		if l, err := net.Listen("tcp", net.JoinHostPort(host, before)); err == nil {
+	if _, port, err := net.SplitHostPort(addr); err == nil && port == "0" {
+		usual := firstPort + crc32.ChecksumIEEE([]byte(stateDir))%ports
+		if l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(int(usual)))); err == nil {
 			return l, nil
 		}
 	}
-	l, err := net.Listen("tcp", addr)
-	if err != nil || again { // another ccd web has the port, which stays the one of last time
-		return l, err
-	}
-	last.Address = l.Addr().String()
-	if data, err := json.Marshal(last); err == nil && os.MkdirAll(stateDir, 0o700) == nil {
-		_ = atomicfile.Write(file, 0o600, append(data, '\n')) // on a read-only disk, only this address is lost for the next time
-	}
-	return l, nil
+	return net.Listen("tcp", addr)
 }
+
+// The usual ports are below those that systems give away.
+const (
+	firstPort = 20000
+	ports     = 10000
+)
 
 // OpenFile writes a page that redirects to address, for a program that opens the browser: an argument would show the token
 // to every user of the machine.

@@ -26,7 +26,7 @@ import (
 // Options say what is served, and where.
 type Options struct {
 	Library *reader.Library         // opened read-only, not loaded
-	Addr    string                  // a loopback address; with port 0, the port of last time or a free one
+	Addr    string                  // a loopback address; with port 0, the usual port or a free one
 	Hosts   []string                // further names under which a proxy reaches the page
 	Idle    time.Duration           // the server ends after so long without requests, which an open page makes; 0: never
 	Unused  func(agent string) bool // reports whether ccd could add to the agent's context at a compaction, or write it, and is not set up to

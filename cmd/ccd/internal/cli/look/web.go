@@ -55,7 +55,7 @@ cookie. PATH is the path of a page, such as "/?q=parser".`,
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.addr, "addr", webAddr, "listen on `ADDR`, which must be loopback; port 0: the port of last time, else a free one")
+	flags.StringVar(&f.addr, "addr", webAddr, "listen on `ADDR`, which must be loopback; port 0: always the same, or a free one if that is taken")
 	flags.BoolVar(&f.noOpen, "no-open", false, "do not open a browser")
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "also answer requests for the host `NAME`, for a proxy")
 	flags.DurationVar(&f.idle, "idle", 30*time.Minute, "end after `TIME` without requests; 0: never")
