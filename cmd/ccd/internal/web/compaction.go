@@ -47,7 +47,7 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 		d.Unused = d.Unused && r.Unused(r.entry.Agent)
 		return nil
 	})
-	return answer{"compaction", d}, err
+	return answer{template: "compaction", data: d}, err
 }
 
 // newCompaction shows what was dropped, and the requests after the compaction before this one. That ccd is set up, it does not say.

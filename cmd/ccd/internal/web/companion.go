@@ -51,7 +51,7 @@ type piece struct {
 func companionPage(ctx context.Context, r *request) (answer, error) {
 	d, err := companionOf(ctx, r.library, r.entry)
 	d.head = r.head("companion")
-	return answer{"companion", d}, err
+	return answer{template: "companion", data: d}, err
 }
 
 // companionOf returns the companion as it was last written, or as the archive gives it now.

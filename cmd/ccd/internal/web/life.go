@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -151,7 +150,7 @@ func lifePage(ctx context.Context, r *request) (answer, error) {
 	if err == nil && at != 0 && len(d.Entries) == 0 { // there is none from there on
 		d, err = r.life(ctx, 0, at)
 	}
-	return answer{"life", d}, cmp.Or(err, r.unshown(d.Entries))
+	return answer{template: "life", data: d}, cmp.Or(err, r.unshown(d.Entries))
 }
 
 // unshown leads to the original that a search found, if the entry with it does not show what was searched.
@@ -180,22 +179,11 @@ func (e entry) shows(q search.Query) bool {
 
 // partPage is the end of a session behind a record, of which an open page takes what is new when the session has grown.
 func partPage(ctx context.Context, r *request) (answer, error) {
-	d, err := r.life(ctx, r.number("after", 0)+1, 0)
-	return answer{"life", d}, err
-}
-
-// ifGrown answers that there is nothing new while the session is as the page shows it.
-func (s *Server) ifGrown(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if l, err := s.shelf.load(r.Context()); err == nil {
-			e, err := sessionOf(l, r)
-			if err == nil && r.URL.Query().Get("seen") == seen(e, l.StateDir) {
-				w.WriteHeader(http.StatusNoContent)
-				return
-			}
-		}
-		next(w, r)
+	if r.URL.Query().Get("seen") == seen(r.entry, r.library.StateDir) {
+		return answer{}, nil
 	}
+	d, err := r.life(ctx, r.number("after", 0)+1, 0)
+	return answer{template: "life", data: d}, err
 }
 
 // life returns the page that begins with record at, or that ends with record to. Without either, it is the newest one.

@@ -147,11 +147,11 @@ func listPage(ctx context.Context, r *request) (answer, error) {
 	}
 	switch q.Get("part") {
 	case "":
-		return answer{"list", d}, nil
+		return answer{template: "list", data: d}, nil
 	case "now":
-		return answer{"front", d}, nil
+		return answer{template: "front", data: d}, nil
 	}
-	return answer{"rows", d}, nil
+	return answer{template: "rows", data: d}, nil
 }
 
 // choices collects what the filters offer, and how directories are called.

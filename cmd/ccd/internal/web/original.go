@@ -43,10 +43,10 @@ type place struct {
 	id     mark.ID
 }
 
-func (s *Server) placeOf(l *reader.Library, r *http.Request) (p place, err error) {
+func (r *request) place() (p place, err error) {
 	id := r.PathValue("id")
 	if r.PathValue("agent") != "" {
-		if p.entry, err = sessionOf(l, r); err != nil {
+		if p.entry, err = sessionOf(r.library, r.Request); err != nil {
 			return p, err
 		}
 		if p.record, err = strconv.Atoi(r.PathValue("n")); err != nil || p.record == 0 {
@@ -63,27 +63,26 @@ func (s *Server) placeOf(l *reader.Library, r *http.Request) (p place, err error
 	return p, nil
 }
 
-// find finds what a place names.
-func (s *Server) find(ctx context.Context, l *reader.Library, p place) (o reader.Original, err error) {
+// original finds what the address names.
+func (r *request) original(ctx context.Context) (p place, o reader.Original, err error) {
+	if p, err = r.place(); err != nil {
+		return p, o, err
+	}
 	if p.record != 0 {
-		err = s.shelf.use(ctx, l, p.entry, func(one *view.Index) error {
+		err = r.shelf.use(ctx, r.library, p.entry, func(one *view.Index) error {
 			o, err = one.Original(ctx, p.record, p.id)
 			return err
 		})
 		if p.id == "" || !errors.Is(err, archive.ErrNotFound) {
-			return o, noneIf(err, "This session has no record %d.", p.record)
+			return p, o, noneIf(err, "This session has no record %d.", p.record)
 		}
 	}
-	o, err = l.Original(ctx, reader.Wanted{Name: string(p.id)}, nil)
-	return o, noneIf(err, "The archive has no original %s.", p.id)
+	o, err = r.library.Original(ctx, reader.Wanted{Name: string(p.id)}, nil)
+	return p, o, noneIf(err, "The archive has no original %s.", p.id)
 }
 
 func originalPage(ctx context.Context, r *request) (answer, error) {
-	p, err := r.placeOf(r.library, r.Request)
-	if err != nil {
-		return answer{}, err
-	}
-	found, err := r.find(ctx, r.library, p)
+	p, found, err := r.original(ctx)
 	if err != nil {
 		return answer{}, err
 	}
@@ -104,7 +103,7 @@ func originalPage(ctx context.Context, r *request) (answer, error) {
 	if o.MediaType != "" && o.Size <= maxImage {
 		d.Picture = exactLink(r.URL, "image")
 	}
-	return answer{"original", d}, nil
+	return answer{template: "original", data: d}, nil
 }
 
 // exactLink returns the address of another form of the original at u.
@@ -116,84 +115,73 @@ func exactLink(u *url.URL, form string) string {
 	return to
 }
 
-// named returns what the path of an exact original names.
-func (s *Server) named(r *http.Request) (p place, o reader.Original, err error) {
-	l, err := s.shelf.load(r.Context())
-	if err != nil {
-		return p, o, err
-	}
-	if p, err = s.placeOf(l, r); err != nil {
-		return p, o, err
-	}
-	if o, err = s.find(r.Context(), l, p); err != nil {
-		return p, o, err
-	}
-	return p, o.Exact(), nil
+// file is what a page sends that is none itself.
+type file struct {
+	how, name, kind, ending string // how is inline or attachment
+	write                   func(io.Writer) error
 }
 
-// exact sends an original with its secrets, as text that no browser takes for a page.
-func (s *Server) exact(w http.ResponseWriter, r *http.Request) {
-	p, o, err := s.named(r)
+// exactFile is an original with its secrets, as text that no browser takes for a page.
+func exactFile(ctx context.Context, r *request) (answer, error) {
+	p, o, err := r.original(ctx)
 	if err != nil {
-		s.failed(w, err)
-		return
+		return answer{}, err
 	}
-	how := "inline"
+	f := &file{"inline", string(p.id), "text/plain; charset=utf-8", ".txt", func(w io.Writer) error { return o.Exact().Write(r.Context(), w) }}
 	if r.URL.Query().Has("download") {
-		how = "attachment"
+		f.how = "attachment"
 	}
-	name := cmp.Or(string(p.id), p.entry.ID+"-"+strconv.Itoa(p.record))
-	s.send(w, how, name, "text/plain", ".txt", func(w io.Writer) error { return o.Write(r.Context(), w) })
+	if p.id == "" {
+		f.name = p.entry.ID + "-" + strconv.Itoa(p.record)
+	}
+	return answer{file: f}, nil
 }
 
-// export sends a session as one file, as ccd export writes it.
-func (s *Server) export(w http.ResponseWriter, r *http.Request) {
-	l, e, err := s.session(r)
-	if err != nil {
-		s.failed(w, err)
-		return
-	}
-	s.send(w, "attachment", e.ID, "text/html", ".html", func(w io.Writer) error { return Export(r.Context(), l, e, w) })
+// exportFile is a session as one file, as ccd export writes it.
+func exportFile(_ context.Context, r *request) (answer, error) {
+	return answer{file: &file{"attachment", r.entry.ID, "text/html; charset=utf-8", ".html", func(w io.Writer) error {
+		return Export(r.Context(), r.library, r.entry, w)
+	}}}, nil
 }
 
-// version sends a version of a file, without its secrets.
-func (s *Server) version(w http.ResponseWriter, r *http.Request) {
-	l, e, err := s.session(r)
-	if err != nil {
-		s.failed(w, err)
-		return
-	}
-	path, all, err := l.Changes(r.Context(), e, r.URL.Query().Get("path"))
-	n, _ := strconv.Atoi(r.URL.Query().Get("v"))
+// versionFile is a version of a file, without its secrets.
+func versionFile(ctx context.Context, r *request) (answer, error) {
+	path, all, err := r.library.Changes(ctx, r.entry, r.URL.Query().Get("path"))
+	n := r.number("v", 0)
 	if err == nil && (n < 1 || n > len(all)) {
 		err = none("The file has no such version.")
 	}
-	if err != nil {
-		s.failed(w, err)
-		return
-	}
-	s.send(w, "attachment", words.Directory(path), "text/plain", ".txt", func(w io.Writer) error {
+	return answer{file: &file{"attachment", words.Directory(path), "text/plain; charset=utf-8", ".txt", func(w io.Writer) error {
 		_, err := io.WriteString(w, all[n-1].Text)
 		return err
-	})
+	}}}, err
 }
 
-// session returns the session that an address names.
-func (s *Server) session(r *http.Request) (l *reader.Library, e *reader.Entry, err error) {
-	if l, err = s.shelf.load(r.Context()); err == nil {
-		e, err = sessionOf(l, r)
+// imageFile is an image of a known type, as its bytes say and not as the transcript does.
+func imageFile(ctx context.Context, r *request) (answer, error) {
+	_, o, err := r.original(ctx)
+	var b bytes.Buffer
+	if err == nil && o.Bytes() <= 2*maxImage { // it is in base64
+		err = o.Exact().Write(ctx, &b)
 	}
-	return l, e, err
+	media := view.MediaType(b.Bytes())
+	if err == nil && (media == "" || b.Len() > maxImage) {
+		err = none("ccd does not show this original as an image.")
+	}
+	return answer{file: &file{"inline", "image", media, "", func(w io.Writer) error {
+		_, err := b.WriteTo(w)
+		return err
+	}}}, err
 }
 
-// send sends a file that write writes, shown inline or as an attachment.
-func (s *Server) send(w http.ResponseWriter, how, name, kind, ending string, write func(io.Writer) error) {
+// send sends a file, in a sandbox.
+func (s *Server) send(w http.ResponseWriter, f *file) {
 	out := &late{w: w, begin: func(h http.Header) {
 		h.Set("Content-Security-Policy", bareCSP)
-		h.Set("Content-Type", kind+"; charset=utf-8")
-		h.Set("Content-Disposition", how+`; filename="`+unsafeInNames().ReplaceAllString(name, "-")+ending+`"`)
+		h.Set("Content-Type", f.kind)
+		h.Set("Content-Disposition", f.how+`; filename="`+unsafeInNames().ReplaceAllString(f.name, "-")+f.ending+`"`)
 	}}
-	err := write(out)
+	err := f.write(out)
 	switch {
 	case err != nil && !out.begun:
 		s.failed(w, err)
@@ -223,26 +211,4 @@ func (l *late) Write(p []byte) (int, error) {
 	}
 	_ = http.NewResponseController(l.w).SetWriteDeadline(time.Now().Add(answerTime)) // a recorder of tests has none
 	return l.w.Write(p)
-}
-
-// image sends an image of a known type, as its bytes say and not as the transcript does, in a sandbox.
-func (s *Server) image(w http.ResponseWriter, r *http.Request) {
-	_, o, err := s.named(r)
-	var b bytes.Buffer
-	if err == nil && o.Bytes() <= 2*maxImage { // it is in base64
-		err = o.Write(r.Context(), &b)
-	}
-	media := view.MediaType(b.Bytes())
-	if err == nil && (media == "" || b.Len() > maxImage) {
-		err = none("ccd does not show this original as an image.")
-	}
-	if err != nil {
-		s.failed(w, err)
-		return
-	}
-	w.Header().Set("Content-Security-Policy", bareCSP)
-	w.Header().Set("Content-Type", media)
-	w.Header().Set("Content-Disposition", "inline")
-	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
-	_, _ = b.WriteTo(w) // the client may be away
 }

@@ -26,10 +26,11 @@ type request struct {
 	entry   *reader.Entry // of pages of a session
 }
 
-// answer is a page: a template and what it shows.
+// answer is a page: a template and what it shows; or a file. The zero answer says that nothing is new.
 type answer struct {
 	template string
 	data     any
+	file     *file
 }
 
 // routes returns the pages. A session's ID is one segment of the path, in which slashes are escaped; it is only compared
@@ -39,20 +40,20 @@ func (s *Server) routes() http.Handler {
 	m.Handle("GET "+assetsPath, http.FileServerFS(files))
 	m.HandleFunc("GET /{$}", s.page(listPage))
 	m.HandleFunc("GET /o/{id}", s.page(originalPage))
-	m.HandleFunc("GET /o/{id}/exact", s.exact)
-	m.HandleFunc("GET /o/{id}/image", s.image)
+	m.HandleFunc("GET /o/{id}/exact", s.page(exactFile))
+	m.HandleFunc("GET /o/{id}/image", s.page(imageFile))
 	m.HandleFunc("GET /s/{agent}/{id}", s.page(ofSession(lifePage)))
-	m.HandleFunc("GET /s/{agent}/{id}/part", s.ifGrown(s.page(ofSession(partPage))))
+	m.HandleFunc("GET /s/{agent}/{id}/part", s.page(ofSession(partPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/r/{n}", s.page(originalPage))
-	m.HandleFunc("GET /s/{agent}/{id}/r/{n}/exact", s.exact)
-	m.HandleFunc("GET /s/{agent}/{id}/r/{n}/image", s.image)
+	m.HandleFunc("GET /s/{agent}/{id}/r/{n}/exact", s.page(exactFile))
+	m.HandleFunc("GET /s/{agent}/{id}/r/{n}/image", s.page(imageFile))
 	m.HandleFunc("GET /s/{agent}/{id}/compactions", s.page(ofSession(compactionPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/compactions/{n}", s.page(ofSession(compactionPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/companion", s.page(ofSession(companionPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/files", s.page(ofSession(filesPage)))
-	m.HandleFunc("GET /s/{agent}/{id}/export", s.export)
+	m.HandleFunc("GET /s/{agent}/{id}/export", s.page(ofSession(exportFile)))
 	m.HandleFunc("GET /s/{agent}/{id}/file", s.page(ofSession(filePage)))
-	m.HandleFunc("GET /s/{agent}/{id}/file/text", s.version)
+	m.HandleFunc("GET /s/{agent}/{id}/file/text", s.page(ofSession(versionFile)))
 	m.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, none("There is no page "+mark.Inline(r.URL.Path, 200)+"."))
 	})
@@ -80,11 +81,16 @@ func (s *Server) page(get func(context.Context, *request) (answer, error)) http.
 			return
 		}
 		got, err := get(ctx, &request{Request: r, Server: s, library: l})
-		if err != nil {
+		switch {
+		case err != nil:
 			s.failed(w, err)
-			return
+		case got.file != nil:
+			s.send(w, got.file)
+		case got.template == "":
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			s.write(w, http.StatusOK, got.template, got.data)
 		}
-		s.write(w, http.StatusOK, got.template, got.data)
 	}
 }
 

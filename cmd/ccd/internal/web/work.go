@@ -34,7 +34,7 @@ func filesPage(ctx context.Context, r *request) (answer, error) {
 		d.More = len(all) - len(d.Files)
 		return nil
 	})
-	return answer{"files", d}, err
+	return answer{template: "files", data: d}, err
 }
 
 // fileData is the page of one file.
@@ -82,7 +82,7 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 	d.More = max(0, len(all)-mostVersions)
 	d.Versions = d.Versions[d.More:]
 	slices.Reverse(d.Versions)
-	return answer{"file", d}, nil
+	return answer{template: "file", data: d}, nil
 }
 
 // versionsOf returns the versions of a file, the oldest first.
