@@ -13,44 +13,51 @@ import (
 	"strings"
 
 	"ccd/archive"
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
-// Wanted names an original: an ID or a prefix of one, or SESSION#N, or with Session a whole transcript.
+// Wanted names an original: an ID or a prefix of one, or SESSION#N.
 type Wanted struct {
 	Name       string
-	Session    string
 	Agent      string // "" for every agent
-	Generation int    // of a record or of Session; 0 is the current one
+	Generation int    // of a record; 0 is the current one
 	Raw        bool   // the lines that hold it
 	Full       bool   // the whole of a result that the agent saw cut
 	In         *Entry // in which an ID is looked for first; nil: in the newest
 }
 
-// Kind is what is named: "id", "record" or "session".
-func (w Wanted) Kind() string {
-	switch {
-	case w.Session != "":
-		return "session"
-	case strings.Contains(w.Name, "#"):
-		return "record"
+// OfSession reports whether records of a session are named, and not an ID.
+func (w Wanted) OfSession() bool { return strings.Contains(w.Name, "#") }
+
+var recordRange = lazy.Regexp(`^(-?[0-9]+)(?:(-)(?:#?([0-9]+))?)?$`)
+
+// Range reads SESSION#N, SESSION#3-#9, and SESSION#3- for all from there.
+func (w Wanted) Range() (session string, first, last int, err error) {
+	session, numbers, _ := strings.Cut(w.Name, "#")
+	if m := recordRange().FindStringSubmatch(numbers); m != nil {
+		first, _ = strconv.Atoi(m[1]) // a number that is too large is one that no session has
+		last, _ = strconv.Atoi(cmp.Or(m[3], m[1]))
+		if m[2] != "" && m[3] == "" {
+			last = End
+		}
 	}
-	return "id"
+	if first == 0 || last < first || first < 0 && last > first {
+		err = words.Usage(fmt.Errorf("parse record %q: must be a number, 1 or more, or below 0 for one before a rewrite, or FIRST-#LAST, or FIRST- for all from there", numbers))
+	}
+	return session, first, last, err
 }
 
 // Original finds what is wanted. Progress, which may be nil, is told how much of the archive has been looked through.
 func (l *Library) Original(ctx context.Context, w Wanted, progress func(done, total int64)) (Original, error) {
-	if w.Kind() != "id" || w.Full {
+	if w.OfSession() || w.Full {
 		if err := l.Load(ctx); err != nil {
 			return Original{}, err
 		}
 	}
-	switch w.Kind() {
-	case "session":
-		return l.whole(w)
-	case "record":
+	if w.OfSession() {
 		return l.record(ctx, w)
 	}
 	found, err := l.lookup(ctx, w, progress)
@@ -68,24 +75,23 @@ func (o Original) as(ctx context.Context, w Wanted) (Original, error) {
 	return o, nil
 }
 
-func (l *Library) whole(w Wanted) (Original, error) {
-	e, err := l.Find(w.Session, w.Agent)
-	if err != nil {
-		return Original{}, err
-	}
-	if len(e.Generations) == 0 && w.Generation == 0 { // an empty transcript comes back empty
+// Whole is all of generation number n of a session, of the current one for 0.
+func (l *Library) Whole(e *Entry, n int) (Original, error) {
+	if len(e.Generations) == 0 && n == 0 { // an empty transcript comes back empty
 		return l.file(e, archive.Generation{Sum: mark.Sum(nil)}), nil
 	}
-	g, err := e.Generation(w.Generation)
+	g, err := e.Generation(n)
 	return l.file(e, g), err
 }
 
 // record finds SESSION#N.
 func (l *Library) record(ctx context.Context, w Wanted) (Original, error) {
-	name, number, _ := strings.Cut(w.Name, "#")
-	n, err := strconv.Atoi(number)
-	if err != nil || n == 0 {
-		return Original{}, words.Usage(fmt.Errorf("parse record %q: must be a number, 1 or more, or below 0 for one before a rewrite", number))
+	name, n, last, err := w.Range()
+	if err == nil && n != last {
+		err = words.Usage(fmt.Errorf("parse record %q: must be one", w.Name))
+	}
+	if err != nil {
+		return Original{}, err
 	}
 	e, err := l.Find(name, w.Agent)
 	if err != nil {

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -132,138 +130,145 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) error 
 	if err != nil {
 		return err
 	}
-	rules := l.Agents.Redact
+	r := restoring{app: a, restoreFlags: f, library: l, rules: l.Agents.Redact, several: len(args) > 1}
 	if !a.Agent {
 		l.Agents = l.Agents.Exact()
 	}
-	want := reader.Wanted{Session: f.session, Agent: f.agent, Generation: f.generation, Raw: f.raw, Full: f.full}
-	if f.session != "" {
-		args = []string{""}
-	}
-	var all []records
 	for _, arg := range args {
-		want.Name = reader.Unmark(arg)
-		if err := a.resolveLatest(ctx, l, &want); err != nil {
-			return err
-		}
-		some, err := recordsOf(want)
-		if err != nil {
-			return err
-		}
-		all = append(all, some)
-	}
-	if len(all) > 1 || all[0].last > 0 {
-		return a.restoreAll(ctx, l, f, all, rules)
-	}
-	o, err := a.wanted(ctx, l, want)
-	if err != nil {
-		return err
-	}
-	if f.info {
-		return a.restoreInfo(ctx, o)
-	}
-	return a.deliver(l, f.output, f.force, f.raw, func(w io.Writer) error { return a.writeWithLag(ctx, w, o, f, rules) })
-}
-
-// records is what an argument names: one original or, if last is not 0, the records of a session from first to last.
-type records struct {
-	reader.Wanted
-	first, last int
-}
-
-var recordRange = regexp.MustCompile(`#([0-9]+)-(?:#?([0-9]+))?$`)
-
-// recordsOf reads SESSION#3-#9, and SESSION#3- for all from there.
-func recordsOf(want reader.Wanted) (records, error) {
-	m := recordRange.FindStringSubmatch(want.Name)
-	if m == nil {
-		return records{Wanted: want}, nil
-	}
-	first, err1 := strconv.Atoi(m[1])
-	last, err2 := strconv.Atoi(cmp.Or(m[2], strconv.Itoa(reader.End)))
-	if err := cmp.Or(err1, err2); err != nil || first < 1 || last < first {
-		return records{}, words.Usage(fmt.Errorf("parse records %q: must be #FIRST-#LAST, or #FIRST- for all from there", want.Name))
-	}
-	return records{want, first, last}, nil
-}
-
-// originals yields what an argument names, as far as it is there.
-func (a *app) originals(ctx context.Context, l *reader.Library, want records) iter.Seq2[reader.Original, error] {
-	return func(yield func(reader.Original, error) bool) {
-		if want.last == 0 {
-			yield(a.wanted(ctx, l, want.Wanted))
-			return
-		}
-		name, _, _ := strings.Cut(want.Name, "#")
-		e, err := (*reader.Entry)(nil), l.Load(ctx)
-		if err == nil {
-			e, err = l.Find(name, want.Agent)
-		}
-		if err != nil {
-			yield(reader.Original{}, a.NotHere(ctx, l, name, words.Argument(want.Name), want.Agent, err))
-			return
-		}
-		l.Records(ctx, e, want.Wanted, want.first, want.last)(yield)
-	}
-}
-
-// restoreAll restores several originals. One that cannot be restored is reported, and does not stop the others.
-func (a *app) restoreAll(ctx context.Context, l *reader.Library, f restoreFlags, all []records, rules *redact.Rules) (failed error) {
-	fail := func(err error) {
-		if failed != nil {
-			a.Say("ccd: %v", failed)
-		}
-		failed = err
-	}
-	var infos []reader.Info
-	each := func(do func(reader.Original) error) error {
-		for _, want := range all {
-			for o, err := range a.originals(ctx, l, want) {
-				if err == nil {
-					err = do(o)
-				}
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				if err != nil {
-					fail(err)
-				}
-			}
-		}
-		return failed
-	}
-	if f.info && a.JSON {
-		failed = each(func(o reader.Original) error {
-			i, err := o.Info(ctx)
-			infos = append(infos, i)
-			return err
-		})
-		return cmp.Or(a.PrintJSON(infos), failed)
-	}
-	if f.info {
-		return each(func(o reader.Original) error { return a.restoreInfo(ctx, o) })
-	}
-	headed := f.output == "" && !f.raw && a.Terminal(a.Out)
-	return a.deliver(l, f.output, f.force, f.raw, func(w io.Writer) error {
-		out := &lastByte{w: w}
-		return each(func(o reader.Original) error {
-			if headed {
-				out.heading(o.Heading())
-			}
-			if err := a.writeWithLag(ctx, out, o, f, rules); err != nil {
+		want := reader.Wanted{Name: reader.Unmark(arg), Agent: f.agent, Generation: f.generation, Raw: f.raw, Full: f.full}
+		if want.OfSession() {
+			_, first, last, err := want.Range()
+			if err != nil {
 				return err
 			}
-			return out.endLine()
-		})
+			r.several = r.several || first != last
+		}
+		r.wanted = append(r.wanted, want)
+	}
+	if f.info {
+		return r.infos(ctx)
+	}
+	return a.deliver(l, f.output, f.force, f.raw, func(w io.Writer) error { return r.write(ctx, w) })
+}
+
+// restoring is a run of `ccd restore`.
+type restoring struct {
+	*app
+	restoreFlags
+	library *reader.Library
+	rules   *redact.Rules
+	wanted  []reader.Wanted // none: the whole of a session
+	several bool
+}
+
+// all yields what is wanted, as far as it is there.
+func (r *restoring) all(ctx context.Context) iter.Seq2[reader.Original, error] {
+	return func(yield func(reader.Original, error) bool) {
+		if r.session != "" {
+			e, err := r.chosen(ctx, r.session, "--session "+words.Shell(r.session))
+			if err == nil {
+				yield(r.library.Whole(e, r.generation))
+			} else {
+				yield(reader.Original{}, err)
+			}
+		}
+		for _, want := range r.wanted {
+			for o, err := range r.originals(ctx, want) {
+				if !yield(o, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// chosen returns the session that arg names, which stands within typed.
+func (r *restoring) chosen(ctx context.Context, arg, typed string) (*reader.Entry, error) {
+	if err := r.library.Load(ctx); err != nil {
+		return nil, err
+	}
+	return r.ChooseFor(ctx, r.library, cmp.Or(arg, cli.ThisDir), typed, r.agent)
+}
+
+// originals yields what an argument names: an original, or records of a session.
+func (r *restoring) originals(ctx context.Context, want reader.Wanted) iter.Seq2[reader.Original, error] {
+	return func(yield func(reader.Original, error) bool) {
+		if !want.OfSession() {
+			yield(r.found(ctx, r.library, want))
+			return
+		}
+		name, first, last, err := want.Range()
+		e := (*reader.Entry)(nil)
+		if err == nil {
+			e, err = r.chosen(ctx, name, words.Argument(want.Name))
+		}
+		if err != nil {
+			yield(reader.Original{}, err)
+			return
+		}
+		r.library.Records(ctx, e, want, first, last)(yield)
+	}
+}
+
+// each does something with each original. One that cannot be restored is reported, and does not stop the others.
+func (r *restoring) each(ctx context.Context, do func(reader.Original) error) (failed error) {
+	for o, err := range r.all(ctx) {
+		if err == nil {
+			err = do(o)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil && failed != nil {
+			r.Say("ccd: %v", failed)
+		}
+		failed = cmp.Or(err, failed)
+	}
+	return failed
+}
+
+func (r *restoring) infos(ctx context.Context) error {
+	infos := []reader.Info{}
+	failed := r.each(ctx, func(o reader.Original) error {
+		i, err := o.Info(ctx)
+		if err != nil {
+			return err
+		}
+		if r.JSON && r.several {
+			infos = append(infos, i)
+			return nil
+		}
+		if !r.JSON && i.Note == i.Kind {
+			i.Note = ""
+		}
+		return r.PrintObject(i)
+	})
+	if r.JSON && r.several {
+		return cmp.Or(r.PrintJSON(infos), failed)
+	}
+	return failed
+}
+
+// write writes the originals. Of several, each begins a line.
+func (r *restoring) write(ctx context.Context, w io.Writer) error {
+	out := &lastByte{w: w}
+	return r.each(ctx, func(o reader.Original) error {
+		if r.several && r.output == "" && !r.raw && r.Terminal(r.Out) {
+			out.heading(o.Heading())
+		}
+		if err := r.writeWithLag(ctx, out, o, r.restoreFlags, r.rules); err != nil || !r.several {
+			return err
+		}
+		return out.endLine()
 	})
 }
 
-// wanted finds an original here or on another machine.
-func (a *app) wanted(ctx context.Context, l *reader.Library, want reader.Wanted) (reader.Original, error) {
+// found finds an original here or on another machine.
+func (a *app) found(ctx context.Context, l *reader.Library, want reader.Wanted) (reader.Original, error) {
 	show, wipe := a.Progress("looking through the archive:")
 	o, err := a.original(ctx, l, want, show)
 	wipe()
-	if errors.Is(err, archive.ErrNotFound) && want.Kind() == "id" && !a.Agent {
+	if errors.Is(err, archive.ErrNotFound) && !a.Agent {
 		if e, wrong := l.Find(want.Name, want.Agent); wrong == nil {
 			err = words.Hint(fmt.Errorf("restore %s: %w: it names a session", want.Name, archive.ErrNotFound), "ccd show %s, or all of it: ccd restore --session %[1]s", l.Argument(e))
 		}
@@ -290,11 +295,12 @@ func (a *app) writeWithLag(ctx context.Context, w io.Writer, o reader.Original, 
 	return err
 }
 
-// original finds an original here, or what an ID names in the archives that were pulled of other machines: it means the same bytes in
-// each of them. A session may have branches, so of one that is not here the error says which machines have it.
+// original finds what an ID names here, or in the archives that were pulled of other machines: it means the same bytes in each of them.
 func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wanted, show func(done, total int64)) (reader.Original, error) {
-	id := want.Kind() == "id"
-	if id && !l.Indexed(ctx, want.Name) { // before all sessions here are read
+	if want.OfSession() {
+		return l.Original(ctx, want, show)
+	}
+	if !l.Indexed(ctx, want.Name) { // before all sessions here are read
 		for other := range a.OtherLibraries(l) {
 			if other.Indexed(ctx, want.Name) {
 				a.Say("from machine %s", cli.NameAndAge(other.Place))
@@ -303,21 +309,7 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 		}
 	}
 	o, err := l.Original(ctx, want, show)
-	if err == nil && want.Session != "" {
-		a.SayMore(ctx, l, o.Entry)
-	}
 	if !errors.Is(err, archive.ErrNotFound) {
-		return o, err
-	}
-	if !id {
-		name, _, _ := strings.Cut(want.Name, "#")
-		typed := words.Argument(want.Name)
-		if want.Session != "" {
-			name, typed = want.Session, "--session "+words.Shell(want.Session)
-		}
-		if _, missing := l.Find(name, want.Agent); errors.Is(missing, archive.ErrNotFound) {
-			err = a.NotHere(ctx, l, name, typed, want.Agent, err)
-		}
 		return o, err
 	}
 	if a.Agent {
@@ -370,29 +362,6 @@ func (a *app) write(ctx context.Context, w io.Writer, o reader.Original, rules *
 	return err
 }
 
-// resolveLatest replaces latest or thisDir by the ID of the session, and says which it is.
-func (a *app) resolveLatest(ctx context.Context, l *reader.Library, want *reader.Wanted) error {
-	name, number, isRecord := strings.Cut(want.Name, "#")
-	arg := cmp.Or(want.Session, name, cli.ThisDir)
-	if _, latest := reader.LatestIn(arg); arg != cli.ThisDir && !latest || want.Session == "" && !isRecord {
-		return nil
-	}
-	if err := l.Load(ctx); err != nil {
-		return err
-	}
-	e, err := a.Choose(ctx, l, arg, want.Agent)
-	switch {
-	case err != nil:
-		return err
-	case want.Session != "":
-		want.Session = e.ID
-	case isRecord:
-		want.Name = e.ID + "#" + number
-	}
-	want.Agent = e.Agent
-	return nil
-}
-
 // countSecrets calls write with w, and says on stderr which secrets were written.
 func (a *app) countSecrets(rules *redact.Rules, w io.Writer, write func(io.Writer) error) error {
 	secrets := redact.NewStream(rules.Session(), io.Discard)
@@ -412,17 +381,6 @@ func joinMarker(args []string) []string {
 		return []string{strings.Join(args, " ")}
 	}
 	return args
-}
-
-func (a *app) restoreInfo(ctx context.Context, o reader.Original) error {
-	i, err := o.Info(ctx)
-	if err != nil {
-		return err
-	}
-	if !a.JSON && i.Note == i.Kind {
-		i.Note = ""
-	}
-	return a.PrintObject(i)
 }
 
 // exactSize formats a size in bytes, and a large one also in a readable unit.
