@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -145,12 +146,13 @@ func (q Query) Spans(text string) [][2]int {
 		return nil
 	}
 	var all [][2]int
+	f := fold([]byte(text))
 	for at := 0; ; {
-		start, end := first(terms, []byte(text), at)
+		start, end := first(terms, f.text, at)
 		if start < 0 || end <= at {
 			return all
 		}
-		all = append(all, [2]int{start, end})
+		all = append(all, [2]int{f.in(start), f.in(end)})
 		at = end
 	}
 }
@@ -161,7 +163,7 @@ func (q Query) In(text string) bool {
 	return err == nil && len(terms) > 0 && new(match).all(terms, []byte(text))
 }
 
-// first returns the first occurrence of any of the terms at or after from.
+// first returns the first occurrence of any of the terms in folded text at or after from.
 func first(terms []term, text []byte, from int) (start, end int) {
 	start, end = -1, -1
 	for i := range terms {
@@ -215,8 +217,8 @@ func literals(terms []term) (all []grams.Word) {
 		if t.or || t.not {
 			continue
 		}
-		for _, part := range strings.FieldsFunc(string(t.folded), func(r rune) bool {
-			return r == blank || r == '"' || r == '\\' || r == '/' || unicode.IsControl(r) || r == unicode.ReplacementChar
+		for _, part := range strings.FieldsFunc(string(bytes.Join(t.words, []byte(" "))), func(r rune) bool {
+			return r == ' ' || r == '"' || r == '\\' || r == '/' || unicode.IsControl(r) || r == unicode.ReplacementChar
 		}) {
 			all = append(all, grams.NewWord([]rune(part)))
 		}

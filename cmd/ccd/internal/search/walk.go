@@ -228,9 +228,14 @@ const noText = 0xff
 // part of longer words. Whole words are preferred.
 func (m *match) all(terms []term, text []byte) (ok bool) {
 	m.start, m.end, m.part = -1, 0, false
+	if len(terms) == 0 {
+		m.start = 0
+		return true
+	}
 	has := make([]bool, len(terms)) // by group
+	f := fold(text)
 	for i := range terms {
-		s, e, part := terms[i].best(text)
+		s, e, part := terms[i].best(f.text)
 		switch {
 		case s < 0 && (terms[i].or || terms[i].not):
 			continue
@@ -241,7 +246,7 @@ func (m *match) all(terms []term, text []byte) (ok bool) {
 			m.start, m.end = s, e
 		}
 	}
-	m.start = max(0, m.start)
+	m.start, m.end = f.in(max(0, m.start)), f.in(m.end)
 	return !slices.ContainsFunc(terms, func(t term) bool { return t.or && !has[t.group] })
 }
 
