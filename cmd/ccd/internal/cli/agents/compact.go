@@ -15,7 +15,6 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
@@ -171,19 +170,26 @@ func (a *app) compactAll(ctx context.Context) error {
 
 // compact compacts what arg names: stdin, a file outside the watched roots, or a session.
 func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
-	asked := daemon.CompactOptions{Manual: f.manual, Reset: f.reset, Write: f.writes()}
+	o := daemon.CompactOptions{Manual: f.manual, Reset: f.reset, Write: f.writes()}
 	preview := f.dryRun || f.noArchive
 	d, l, err := a.DaemonFor(ctx, preview)
 	if err != nil {
 		return err
 	}
 	if arg == "-" || isFile(a.Path(arg)) {
-		s, ok := d.SessionAt(ctx, a.Absolute(arg))
-		switch {
-		case !ok || arg == "-":
-			return a.compactFile(ctx, d, l, arg, f, asked)
-		case preview || !d.Archive.Forgets(s):
-			return a.compactSession(ctx, d, l, &reader.Entry{Session: archive.Session{Session: s}}, f, asked)
+		s, watched := d.SessionAt(ctx, a.Absolute(arg))
+		own := !watched || arg == "-"
+		if own {
+			done := func() {}
+			if s, done, err = a.input(ctx, arg, f.form == cli.AsMessages); err != nil {
+				return err
+			}
+			defer done()
+			d.Adopt(s)
+			o.Write = false
+		}
+		if own || preview || !d.Archive.Forgets(s) {
+			return a.compactOne(ctx, d, l, &reader.Entry{Session: archive.Session{Session: s}}, f, o)
 		}
 		arg, f.agent = s.ID, s.Agent // which is not found, but when it was forgotten is known
 	}
@@ -191,13 +197,10 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 		return err
 	}
 	e, err := a.Choose(ctx, l, arg, f.agent)
-	switch {
-	case err != nil:
+	if err != nil {
 		return orNoFile(arg, err)
-	case preview && e.Class != transcript.Attachment && !e.Present():
-		return a.compactPurged(ctx, l, e, f, asked)
 	}
-	return a.compactSession(ctx, d, l, e, f, asked)
+	return a.compactOne(ctx, d, l, e, f, o)
 }
 
 // orNoFile adds to the error of a session that is not found that there is no such file either, if it was named like one.
@@ -216,95 +219,44 @@ func (f compactFlags) writes() bool {
 	return !f.stdout && !f.explain && (f.form == cli.AsMarkdown || f.form == "")
 }
 
-func (a *app) compactSession(ctx context.Context, d *daemon.Daemon, l *reader.Library, e *reader.Entry, f compactFlags, o daemon.CompactOptions) error {
-	if s := e.Session.Session; s.Class == transcript.Attachment {
-		return words.Hint(fmt.Errorf("compact %s: an attachment has nothing to compact", s.ID), "ccd restore --session %s", words.Shell(s.ID))
-	}
-	return a.compactOne(ctx, d, l, e.Session.Session, f, o)
-}
-
-// compactFile compacts a file outside the watched roots, or stdin, to stdout.
-func (a *app) compactFile(ctx context.Context, d *daemon.Daemon, l *reader.Library, arg string, f compactFlags, o daemon.CompactOptions) error {
-	s, done, err := a.input(ctx, arg, f.form == cli.AsMessages)
-	if err != nil {
-		return err
-	}
-	defer done()
-	d.Adopt(s)
-	o.Write = false
-	return a.compactOne(ctx, d, l, s, f, o)
-}
-
-func (a *app) compactOne(ctx context.Context, d *daemon.Daemon, l *reader.Library, s transcript.Session, f compactFlags, o daemon.CompactOptions) error {
+// compactOne compacts a session and prints what it made. A preview writes nothing; of a session whose transcript is gone it reads the
+// archive.
+func (a *app) compactOne(ctx context.Context, d *daemon.Daemon, l *reader.Library, e *reader.Entry, f compactFlags, o daemon.CompactOptions) error {
+	s := e.Session.Session
+	preview, gone := f.dryRun || f.noArchive, !e.Present()
 	filter, err := f.isFilter(s, a.JSON)
 	switch {
+	case s.Class == transcript.Attachment:
+		return words.Hint(fmt.Errorf("compact %s: an attachment has nothing to compact", s.ID), "ccd restore --session %s", words.Shell(s.ID))
 	case err != nil:
 		return err
+	case filter && preview && gone:
+		return a.filterArchived(ctx, l, e, f)
 	case filter:
 		return a.filterSession(ctx, d, l, s, f)
-	case f.dryRun || f.noArchive:
-		return a.previewFile(ctx, d, s, f, o)
 	}
-	made, err := d.Compact(ctx, s.Key, o)
+	var c reader.Companion
+	var made daemon.Compacted
 	switch {
-	case err != nil:
-		return err
-	case f.explain:
-		return a.PrintExplained(made.Events)
-	case a.JSON:
-		return a.PrintJSON(outputOf(s, made))
-	case !o.Write:
-		return a.printMade(l.Fresh(ctx, s, made), s, f)
-	}
-	a.Say("%s", savedLine(made))
-	for _, word := range f.manual.Focus {
-		if !occurs(ctx, l, s.Key, word) {
-			a.Say("--focus: %s occurs nowhere in the session", word)
+	case preview && gone:
+		c, err = l.Recompact(ctx, e, l.OptionsFor(e.Agent).With(o.Merge(e.Kept.Manual)), daemon.Place{})
+	case preview:
+		if made, err = d.Preview(ctx, s, o); err == nil {
+			c = reader.Made(made, fileRecords(ctx, d.Agents, s))
+		}
+	default:
+		if made, err = d.Compact(ctx, s.Key, o); err == nil {
+			c = l.Fresh(ctx, s, made)
 		}
 	}
-	return a.Print(made.Path + "\n")
-}
-
-// occurs reports whether a session has a word, also if not all of it can be read.
-func occurs(ctx context.Context, l *reader.Library, k transcript.Key, word string) bool {
-	err := l.Load(ctx) // what was just archived
-	e := l.Entry(k)
-	if err != nil || e == nil {
-		return true
-	}
-	for h, err := range (search.Search{Library: l, Sessions: []*reader.Entry{e}, Query: search.Query{Words: []string{word}, Retold: true}}).Hits(ctx) {
-		if err != nil || !h.Part {
-			return true
-		}
-	}
-	return false
-}
-
-// previewFile compacts a session and writes nothing.
-func (a *app) previewFile(ctx context.Context, d *daemon.Daemon, s transcript.Session, f compactFlags, o daemon.CompactOptions) error {
-	made, err := d.Preview(ctx, s, o)
 	if err != nil {
 		return err
 	}
-	return a.printPreview(reader.Made(made, fileRecords(ctx, d.Agents, s)), s, f)
+	return a.printCompacted(c, s, f, o.Write && !preview)
 }
 
-// compactPurged previews a session from the archive, because its transcript is gone.
-func (a *app) compactPurged(ctx context.Context, l *reader.Library, e *reader.Entry, f compactFlags, o daemon.CompactOptions) error {
-	switch filter, err := f.isFilter(e.Session.Session, a.JSON); {
-	case err != nil:
-		return err
-	case filter:
-		return a.filterArchived(ctx, l, e, f)
-	}
-	c, err := l.Recompact(ctx, e, l.OptionsFor(e.Agent).With(o.Merge(e.Kept.Manual)), daemon.Place{})
-	if err != nil {
-		return err
-	}
-	return a.printPreview(c, e.Session.Session, f)
-}
-
-func (a *app) printPreview(c reader.Companion, s transcript.Session, f compactFlags) error {
+// printCompacted prints a companion, or of one that was written its path, as the flags say.
+func (a *app) printCompacted(c reader.Companion, s transcript.Session, f compactFlags, written bool) error {
 	switch {
 	case f.explain:
 		return a.PrintExplained(c.Made.Events)
@@ -312,12 +264,12 @@ func (a *app) printPreview(c reader.Companion, s transcript.Session, f compactFl
 		return a.PrintJSON(outputOf(s, *c.Made))
 	case f.dryRun:
 		return a.Print(savedLine(*c.Made) + "\n")
+	case written:
+		a.Say("%s", savedLine(*c.Made))
+		return a.Print(c.Made.Path + "\n")
+	case f.noArchive:
+		a.Say("ccd: warning: not archived: the IDs in this text cannot be restored")
 	}
-	a.Say("ccd: warning: not archived: the IDs in this text cannot be restored")
-	return a.printMade(c, s, f)
-}
-
-func (a *app) printMade(c reader.Companion, s transcript.Session, f compactFlags) error {
 	a.Say("%s: %s", a.Agents().Title(s.Agent), savedLine(*c.Made))
 	return a.PrintForm(c, f.form, "")
 }
