@@ -144,14 +144,6 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	in, err := a.sources(ctx, l, f)
-	if f.session != "" {
-		l.Damage = nil // what is damaged is not searched
-	}
-	missing := err // the session that is to be searched is not here
-	if err != nil && (!f.everywhere || !errors.Is(err, archive.ErrNotFound)) {
-		return err
-	}
 	if len(args) > 1 && (isOperator(args[0]) && args[0] != "NOT" || isOperator(args[len(args)-1])) {
 		a.Say("at the beginning and the end, AND, OR and NOT are words: an operator needs the words that it is about")
 	}
@@ -160,53 +152,59 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if !f.all && f.session == "" {
 		p.copies = copiesOf(l)
 	}
-	more, err := p.search(ctx, l, in)
-	others := 0
-	if err == nil && more && f.everywhere {
-		if others, err = p.everywhere(ctx, f); err != nil {
+	more, missing := p.search(ctx, l, f, a.Choose)
+	if missing != nil && !(f.everywhere && errors.Is(missing, archive.ErrNotFound)) { // else the session may be on another machine
+		return missing
+	}
+	if f.everywhere && more {
+		if err := p.everywhere(ctx, f); err != nil {
 			return err
 		}
 	}
-	if err == nil && missing != nil && len(in)+others == 0 {
-		err = missing
+	if missing != nil && p.sources == 0 {
+		return missing
 	}
-	if err == nil && a.JSON {
-		err = a.PrintJSON(p.out)
+	if a.JSON {
+		if err := a.PrintJSON(p.out); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	return a.reportSearch(p, l, in, others, f, args)
+	return a.reportSearch(p, l, f, args)
 }
 
 func isOperator(word string) bool { return word == "AND" || word == "OR" || word == "NOT" }
 
-// everywhere prints the hits in the archives of other machines, and records how old these are. It returns how many sessions it
-// searched.
-func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) (searched int, err error) {
+// everywhere prints the hits in the archives of other machines, and records how old these are.
+func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) error {
 	for other := range p.LoadedOthers(ctx, p.library) {
-		in := other.Sessions
-		if f.session != "" {
-			e, err := other.Find(f.session, f.agent)
-			if err != nil { // it has no such session
-				continue
-			}
-			in = f.family(in, e)
+		p.copies = nil
+		more, err := p.search(ctx, other, f, func(_ context.Context, l *reader.Library, arg, agent string) (*reader.Entry, error) {
+			return l.Find(arg, agent)
+		})
+		if errors.Is(err, archive.ErrNotFound) { // it has no such session
+			continue
 		}
 		p.machines = append(p.machines, cli.NameAndAge(other.Place))
-		p.library, p.copies = other, nil
-		from := f.sources(in)
-		searched += len(from)
-		more, err := p.search(ctx, other, from)
 		if p.Incomplete(other); !more || err != nil {
-			return searched, err
+			return err
 		}
 	}
-	return searched, nil
+	return nil
 }
 
-// search prints the hits in an archive.
-func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []*reader.Entry) (more bool, err error) {
+// search prints the hits in an archive: with --session in the one that find finds.
+func (p *hitPrinter) search(ctx context.Context, l *reader.Library, f searchFlags, find func(context.Context, *reader.Library, string, string) (*reader.Entry, error)) (more bool, err error) {
+	in := l.Sessions
+	if f.session != "" {
+		e, err := find(ctx, l, f.session, f.agent)
+		if err != nil {
+			return true, err
+		}
+		in = f.family(in, e)
+		l.Damage = nil // what is damaged is not searched
+	}
+	in = f.sources(in)
+	p.library, p.sources = l, p.sources+len(in)
 	show, wipe := p.Progress("searching:")
 	defer wipe()
 	one := search.Search{Library: l, Sessions: in, Query: p.query, Progress: show, Wanted: func(h search.Hit) bool {
@@ -240,7 +238,7 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, in []*reader
 }
 
 // reportSearch reports how the search ended.
-func (a *app) reportSearch(p *hitPrinter, l *reader.Library, in []*reader.Entry, others int, f searchFlags, args []string) error {
+func (a *app) reportSearch(p *hitPrinter, l *reader.Library, f searchFlags, args []string) error {
 	a.Incomplete(l)
 	a.SayLag(l, f.which.Of(l.Sessions)...)
 	if len(p.machines) > 0 {
@@ -261,7 +259,7 @@ func (a *app) reportSearch(p *hitPrinter, l *reader.Library, in []*reader.Entry,
 		if err := f.missing(a, l); err != nil && !f.everywhere {
 			return err
 		}
-		return f.none(l, p.query, args, len(in)+others, !f.everywhere && a.HasPulled(l))
+		return f.none(l, p.query, args, p.sources, !f.everywhere && a.HasPulled(l))
 	}
 	return nil
 }
@@ -346,19 +344,6 @@ func (f searchFlags) query(args []string, now time.Time) (q search.Query, err er
 	return q, q.Check()
 }
 
-// sources returns the sessions to search, newest first.
-func (a *app) sources(ctx context.Context, l *reader.Library, f searchFlags) ([]*reader.Entry, error) {
-	in := l.Sessions
-	if f.session != "" {
-		e, err := a.Choose(ctx, l, f.session, f.agent)
-		if err != nil {
-			return nil, err
-		}
-		in = f.family(in, e)
-	}
-	return f.sources(in), nil
-}
-
 // family returns a session and, with --all, its sub-agents and files.
 func (f searchFlags) family(in []*reader.Entry, e *reader.Entry) []*reader.Entry {
 	return slices.DeleteFunc(slices.Clone(in), func(o *reader.Entry) bool {
@@ -386,8 +371,9 @@ func copiesOf(l *reader.Library) map[transcript.Key]int {
 
 type hitPrinter struct {
 	*app
-	library  *reader.Library
-	machines []string // that were searched, with their ages
+	library  *reader.Library // of the hits
+	sources  int             // sessions that were searched
+	machines []string        // that were searched, with their ages
 	query    search.Query
 	limit    int
 	width    int // of the terminal; 0: not a terminal
