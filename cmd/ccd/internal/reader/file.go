@@ -77,7 +77,6 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 	}
 	v, err := fileIn(ctx, own, wanted, count)
 	if errors.Is(err, archive.ErrNotFound) && !errors.As(err, new(*UnknownError)) && len(rest) > 0 {
-		wanted.Ask = true
 		v, err = fileIn(ctx, rest, wanted, count)
 		if err == nil && transcript.IsAbs(v.Path) { // of another project: it is not what the path means here
 			err = fmt.Errorf("find file %s: %w in this project, but %s is in another one", w.Path, archive.ErrNotFound, v.Path)

@@ -23,7 +23,6 @@ type sought struct {
 	Path string    // absolute, relative, or the last elements of a path
 	Dir  string    // absolute; a relative Path is resolved against it first, then against the session's working directory
 	At   time.Time // ignore later records; zero for none
-	Ask  bool      // fail with *AmbiguousError if the sessions of several directories touched such a path
 	Naming
 }
 
@@ -97,13 +96,11 @@ func (e *UnknownError) Error() string {
 func (e *UnknownError) Unwrap() error { return archive.ErrNotFound }
 
 // fileIn returns the wanted file from the first family (a session with its sub-agents) that touched exactly that path. If none
-// did, it takes the first family with that path below the session's directory, else the first with a path that ends with it;
-// with Ask, these must be one path.
+// did, it takes the first family with that path below the session's directory, else the first with a path that ends with it.
 // It fails with archive.ErrNotFound, with *AmbiguousError if several paths of one family end with it, and with *UnknownError if part of
 // the content at that time is unknown. progress is called after each family.
 func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()) (*Version, error) {
 	found := &touched{rank: rankNone}
-	var others []string // the paths that match as well as found's
 	for _, family := range families {
 		t, err := touch(ctx, family, w)
 		if err != nil {
@@ -111,12 +108,7 @@ func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()
 		}
 		progress()
 		if t.rank < found.rank {
-			found, others = t, nil
-		}
-		if w.Ask && t.rank == found.rank && len(t.found) > 0 {
-			if one, err := t.one(w); err == nil && !slices.ContainsFunc(others, func(p string) bool { return transcript.SamePath(p, one.path) }) {
-				others = append(others, one.path)
-			}
+			found = t
 		}
 		if found.rank == rankExact {
 			break
@@ -126,9 +118,6 @@ func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()
 		return nil, fmt.Errorf("find file %s: %w: no archived session touched it%s", w.Path, archive.ErrNotFound, w.by())
 	}
 	one, err := found.one(w)
-	if err == nil && len(others) > 1 {
-		err = &AmbiguousError{What: "file " + w.Path, Why: "several projects have it", Matches: others}
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +241,6 @@ type trail struct {
 	calls []change
 	last  int  // number of the last step that read or changed it
 	gone  bool // it was deleted or renamed
-	guess bool // only a directory that was perhaps moved into another one leads there: no call has named it yet
 }
 
 // origin is a session of a family as it is read.
@@ -363,7 +351,7 @@ func (t *touched) trail(path string, from *origin) *trail {
 // take adds what step number n did to a file, or to a directory with the files in it.
 func (t *touched) take(n int, c change) {
 	if c.Op != transcript.Other {
-		t.trail(c.File.Path, c.from).guess = false
+		t.trail(c.File.Path, c.from)
 	}
 	for _, one := range t.trails {
 		rest, below := transcript.Below(one.path, c.File.Path)
@@ -382,18 +370,14 @@ func (t *touched) take(n int, c change) {
 
 // rename moves a trail to the new name, or to the two that are possible. rest is its path below what was renamed.
 func (t *touched) rename(from *trail, rest string, n int, c change) {
-	if rest != "" && (from.gone || from.guess) {
+	if rest != "" && from.gone {
 		return
 	}
-	for i, to := range destinations(c.Change) {
+	for _, to := range destinations(c.Change, rest) {
 		path := transcript.Join(to, cmp.Or(rest, "."))
-		known := t.byPath[transcript.PathKey(path)]
-		guess := i > 0 && rest != ""
-		if known == from || guess && known != nil && !known.guess {
-			continue
+		if one := t.trail(path, c.from); one != from {
+			one.calls, one.last, one.gone = append(slices.Clone(from.calls), c), n, false
 		}
-		one := t.trail(path, c.from)
-		one.calls, one.last, one.gone, one.guess = append(slices.Clone(from.calls), c), n, false, guess
 	}
 	c.away = transcript.Join(c.To.Path, cmp.Or(rest, "."))
 	from.calls, from.gone = append(from.calls, c), true
@@ -403,7 +387,7 @@ func (t *touched) rename(from *trail, rest string, n int, c change) {
 func (t *touched) match(w sought) {
 	for _, one := range t.trails {
 		rank := one.rank(w)
-		if one.guess || rank == rankNone || rank > t.rank {
+		if rank == rankNone || rank > t.rank {
 			continue
 		}
 		if rank < t.rank {
@@ -450,9 +434,10 @@ func (t *touched) one(w sought) (*trail, error) {
 	return left[0], nil
 }
 
-// destinations returns the possible new names of a renamed file: two if the target may be a directory.
-func destinations(f session.Change) []string {
-	if !f.Tree || !f.Into && strings.Contains(transcript.Base(f.To.Path), ".") {
+// destinations returns the possible new names of a renamed file: two if the target may be a directory. A directory, in which the file
+// is at rest, is taken to have the new name itself.
+func destinations(f session.Change, rest string) []string {
+	if rest != "" || !f.Tree || !f.Into && strings.Contains(transcript.Base(f.To.Path), ".") {
 		return []string{f.To.Path}
 	}
 	return []string{f.To.Path, transcript.Join(f.To.Path, transcript.Base(f.File.Path))}
