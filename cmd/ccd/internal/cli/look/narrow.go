@@ -14,7 +14,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/internal/config"
 	"ccd/internal/project"
 	"ccd/internal/words"
 )
@@ -48,35 +47,18 @@ func (n narrow) read(a *app) (c reader.Choice, err error) {
 	return c, err
 }
 
-// missing returns an error if no session has the agent or the project, with the nearest one that a session has.
+// missing returns an error if no session has the agent or the project.
 func (n narrow) missing(a *app, l *reader.Library) error {
 	has := func(one narrow) bool {
 		c, err := one.read(a)
 		return err == nil && slices.ContainsFunc(l.Sessions, c.Session)
 	}
-	names := func(of func(*reader.Entry) string) (all []string) {
-		for _, e := range l.Sessions {
-			all = append(all, of(e))
-		}
-		return all
-	}
 	switch {
 	case len(l.Sessions) == 0, l.ForAgent(): // it must not learn what is out of its reach
 	case !has(narrow{agent: n.agent}):
-		agents := slices.Sorted(slices.Values(names(func(e *reader.Entry) string { return e.Agent })))
-		return words.Hint(fmt.Errorf("find agent %s: %w in any session", n.agent, archive.ErrNotFound), "use --agent %s", strings.Join(slices.Compact(agents), " or "))
+		return words.Hint(fmt.Errorf("find agent %s: %w in any session", n.agent, archive.ErrNotFound), "ccd agents")
 	case n.project != "." && !has(narrow{project: n.project}):
-		err := l.Missing(fmt.Errorf("find project %s: %w in any session", n.project, archive.ErrNotFound))
-		all := names(func(e *reader.Entry) string { return words.Directory(e.Kept.Cwd) })
-		last := filepath.Base(n.project)
-		best, _ := config.Nearest(last, all)
-		if i := slices.IndexFunc(all, func(name string) bool { return strings.Contains(strings.ToLower(name), strings.ToLower(last)) }); i >= 0 {
-			best = all[i]
-		}
-		if best != "" {
-			return words.Hint(err, "use --project %s", words.Shell(best))
-		}
-		return words.Hint(err, "ccd status --totals lists the projects")
+		return words.Hint(l.Missing(fmt.Errorf("find project %s: %w in any session", n.project, archive.ErrNotFound)), "ccd status --totals lists the projects")
 	}
 	return nil
 }
