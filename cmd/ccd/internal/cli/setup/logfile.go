@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"sync"
 
 	"gopkg.in/natefinch/lumberjack.v2"
 )
@@ -18,21 +17,14 @@ const (
 	logsKept     = 5 // rotated files
 )
 
-// logFile is the file of log.file, rotated when full. If it cannot be written, ccd continues and says so once on stderr.
-type logFile struct {
-	stderr io.Writer
-	out    *lumberjack.Logger
-	broken sync.Once
-}
-
-// openLogFile creates the file with mode 0600 if it is missing, and directs panics to it.
-func openLogFile(path string, stderr io.Writer) *logFile {
-	l := &logFile{stderr: stderr, out: &lumberjack.Logger{Filename: path, MaxSize: logMegabytes, MaxBackups: logsKept}}
+// openLogFile returns the file of log.file, with mode 0600 and rotated when full, and directs panics to it. If it cannot be written, ccd
+// says so and continues.
+func openLogFile(path string, stderr io.Writer) io.Writer {
 	if err := takePanics(path); err != nil {
-		l.out = nil
-		l.said(path, err)
+		fmt.Fprintf(stderr, "ccd: write log file %s: %v\n", path, err)
+		return io.Discard
 	}
-	return l
+	return &lumberjack.Logger{Filename: path, MaxSize: logMegabytes, MaxBackups: logsKept}
 }
 
 func takePanics(path string) error {
@@ -50,18 +42,4 @@ func takePanics(path string) error {
 	}
 	defer f.Close()
 	return errors.Join(f.Chmod(0o600), debug.SetCrashOutput(f, debug.CrashOptions{}))
-}
-
-// Write implements io.Writer. It never returns an error.
-func (l *logFile) Write(line []byte) (int, error) {
-	if l.out != nil {
-		if _, err := l.out.Write(line); err != nil {
-			l.said(l.out.Filename, err)
-		}
-	}
-	return len(line), nil
-}
-
-func (l *logFile) said(path string, err error) {
-	l.broken.Do(func() { fmt.Fprintf(l.stderr, "ccd: write log file %s: %v\n", path, err) })
 }

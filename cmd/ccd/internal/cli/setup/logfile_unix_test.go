@@ -4,6 +4,7 @@ package setup
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +19,7 @@ func TestLogFileIsBounded(t *testing.T) {
 	path := filepath.Join(dir, "ccd.log")
 	var said bytes.Buffer
 	l := openLogFile(path, &said)
-	defer l.out.Close()
+	defer l.(io.Closer).Close()
 	line := append(bytes.Repeat([]byte("x"), 64<<10-1), '\n')
 	for range 16 * 32 { // 32 MB
 		if _, err := l.Write(line); err != nil {
