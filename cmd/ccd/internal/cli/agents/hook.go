@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -186,8 +184,9 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 	h := hook.Hooks{
 		Agents: l.Agents, Roots: rootsOf(l.Roots), CompanionDir: l.Config.Companion.Dir, StateDir: l.StateDir, Pressure: l.Config.Trigger.Pressure,
 		Home: l.Home, Began: l.Began,
-		Now: time.Now(), Program: program(), Keep: l.Archive, Fold: l.Fold,
+		Now: time.Now(), Keep: l.Archive, Fold: l.Fold,
 	}
+	h.Program, _ = a.Executable() // else by its name
 	h.Files = func(ctx context.Context, s transcript.Session, most int) ([]*reader.Version, error) {
 		found, err := l.Archive.Session(ctx, s.Key)
 		if err != nil {
@@ -227,18 +226,6 @@ func rootsOf(all []watcher.Root) map[string][]string {
 		roots[r.Agent] = append(roots[r.Agent], r.Path)
 	}
 	return roots
-}
-
-// program returns the path by which an agent's shell can call this ccd, as in the agent's settings.
-func program() string {
-	if filepath.IsAbs(os.Args[0]) {
-		return os.Args[0]
-	}
-	path, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	return path
 }
 
 // sync archives what is new in one transcript. It notes what a model said of it, or if said is nil, updates the companion. The daemon
