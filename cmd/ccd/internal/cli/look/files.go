@@ -108,7 +108,7 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 	case len(rows) == 0:
 		return f.none(l, args)
 	}
-	hint := a.versionHint(ctx, l, rows)
+	hint := a.versionHint(l, rows)
 	if fit := a.most(f.limit, hint); fit > 0 && fit < len(rows) {
 		rows, more = rows[:fit], true
 	}
@@ -135,30 +135,21 @@ func (f filesFlags) none(l *reader.Library, args []string) error {
 	return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", archive.ErrNotFound), "ccd search --path PATH finds what was read, too")
 }
 
-// triedBytes is the longest session in which a version is looked for before it is named: a long one takes longer than the list.
-const triedBytes = 4 << 20
-
-// versionHint says on a terminal how a version of one of the newest files is printed, if the transcript shows all of it.
-func (a *app) versionHint(ctx context.Context, l *reader.Library, rows []*fileRow) string {
+// versionHint says on a terminal how a version of the newest file is printed.
+func (a *app) versionHint(l *reader.Library, rows []*fileRow) string {
 	if a.Width() == 0 {
 		return ""
 	}
-	for _, r := range rows[:min(len(rows), 3)] {
-		at, path, dir, what := strings.Replace(r.at.Local().Format(second), " ", "T", 1), r.Path, a.Absolute("."), "a version"
-		if r.from.Bytes() > triedBytes {
-			what += ", if the transcript shows all of it"
-		} else if v, err := l.File(ctx, reader.WantedFile{Path: path, At: at, Session: r.from.ID, Agent: r.Agent}, func(_, _ int64) {}); err != nil || v.Gone != nil {
-			continue
-		}
-		if !disk.Within(dir, r.Project) { // in a project, a path is taken from here
-			dir = r.Project
-		}
-		if below, ok := transcript.Below(path, dir); ok {
-			path = below
-		}
-		return fmt.Sprintf("%s: ccd restore --file %s --at %s %s", what, words.Shell(path), at, l.Argument(r.from.Entry))
+	r := rows[0]
+	path, dir := r.Path, a.Absolute(".")
+	if !disk.Within(dir, r.Project) { // in a project, a path is taken from here
+		dir = r.Project
 	}
-	return ""
+	if below, ok := transcript.Below(path, dir); ok {
+		path = below
+	}
+	at := strings.Replace(r.at.Local().Format(second), " ", "T", 1)
+	return fmt.Sprintf("a version, if the transcript shows all of it: ccd restore --file %s --at %s %s", words.Shell(path), at, l.Argument(r.from.Entry))
 }
 
 // second is the form of the time of a version, as --at reads it.
