@@ -11,6 +11,7 @@ import (
 
 	"ccd/cmd/ccd/internal/install"
 	"ccd/internal/config"
+	"ccd/internal/lazy"
 	"ccd/internal/transcript"
 )
 
@@ -59,6 +60,16 @@ func OneOf[T ~string](flags *pflag.FlagSet, to *T, name, text string, values ...
 		return nil
 	})
 }
+
+// NotWith makes a flag one that cannot be used with any of the others.
+func NotWith(c *cobra.Command, flag string, others ...string) {
+	for _, other := range others {
+		c.MarkFlagsMutuallyExclusive(flag, other)
+	}
+}
+
+// together matches what cobra says of such flags.
+var together = lazy.Regexp(`^if any flags in the group .* none of the others can be; \[(\S+) (\S+)\] were all set$`)
 
 // flagError replaces the parser's text for a bad value by a plain one.
 func flagError(err error) error {

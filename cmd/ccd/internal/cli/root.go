@@ -32,6 +32,9 @@ func (a *App) Execute(ctx context.Context, args []string) int {
 		return unknownFlag(c, err)
 	})
 	c, err := root.ExecuteContextC(ctx)
+	if both := together().FindStringSubmatch(fmt.Sprint(err)); both != nil {
+		err = Usage(c, fmt.Errorf("--%s and --%s cannot be used together", both[1], both[2]))
+	}
 	if cause := context.Cause(ctx); cause != nil && (errors.Is(err, context.Canceled) || err == nil) {
 		err = cause
 	}

@@ -117,21 +117,16 @@ redundancy, class, new, shown and chars (characters), why
 	flags.BoolVar(&f.noArchive, "no-archive", false, "write nothing; the IDs in the text cannot be restored")
 	f.filter.add(flags)
 	a.AgentFlag(c, &f.agent)
+	cli.NotWith(c, "ratio", "max-tokens")
+	cli.NotWith(c, "reset", "focus", "max-tokens", "ratio")
+	cli.NotWith(c, "format", "explain", "dry-run")
+	cli.NotWith(c, "explain", "dry-run")
 	return c
 }
 
 func (f compactFlags) check(json bool, arg string) error {
-	switch {
-	case f.manual.Ratio > 0 && f.manual.MaxTokens > 0:
-		return errors.New("--ratio cannot be used with --max-tokens")
-	case f.reset && !f.manual.IsZero():
-		return errors.New("--reset cannot be used with --focus, --max-tokens or --ratio")
-	case f.explain && (f.form != "" || f.dryRun):
-		return errors.New("--explain cannot be used with --format or --dry-run")
-	case json && !f.explain && (!f.writes() || arg == "-") && !f.dryRun && f.form != cli.AsMessages:
+	if json && !f.explain && (!f.writes() || arg == "-") && !f.dryRun && f.form != cli.AsMessages {
 		return errors.New("--json cannot be used with --stdout or --format; --format json prints the companion as JSON")
-	case f.dryRun && f.form != "":
-		return errors.New("--dry-run cannot be used with --format")
 	}
 	for _, p := range f.filter.patterns {
 		if _, err := regexp.Compile(p); err != nil {

@@ -88,8 +88,8 @@ The copy is the same session: its secrets are in it.
 	var f resumeFlags
 	c.Args = cli.OneSession
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if f.run && (f.dryRun || a.JSON) {
-			return cli.Usage(c, errors.New("--run cannot be used with --dry-run or --json"))
+		if f.run && a.JSON {
+			return cli.Usage(c, errors.New("--run cannot be used with --json"))
 		}
 		return a.resume(c.Context(), cli.SessionOf(args), f)
 	}
@@ -101,6 +101,7 @@ The copy is the same session: its secrets are in it.
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be written; write nothing")
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
+	cli.NotWith(c, "run", "dry-run")
 	return c
 }
 

@@ -92,12 +92,7 @@ With --json: one array, an object per session:
 	}
 	var f lsFlags
 	c.Args = cobra.NoArgs
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if f.everywhere && a.Machine != "" {
-			return cli.Usage(c, errors.New("--everywhere cannot be used with --machine"))
-		}
-		return a.ls(c.Context(), f)
-	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.ls(c.Context(), f) }
 	limitFlag(c.Flags(), &f.limit, screen, "list `N` sessions")
 	cli.OneOf(c.Flags(), &f.sort, "sort", "the largest first, by `ORDER`: context (how full), size (tokens) or last", "context", "size", "last")
 	c.Flags().BoolVar(&f.all, "all", false, "include sub-agents, copies that nobody has continued, sessions in which no person spoke, summarizer sessions, and files from ccd compact FILE")
@@ -106,6 +101,7 @@ With --json: one array, an object per session:
 	c.Flags().StringVar(&f.tag, "tag", "", "only sessions with this `TAG`")
 	f.add(a, c, "sessions that changed")
 	a.MachineFlag(c)
+	cli.NotWith(c, "everywhere", "machine")
 	return c
 }
 

@@ -87,6 +87,9 @@ since): null or {what, session, record, time}`,
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
 	outputFlags(flags, &f.output, &f.force)
+	cli.NotWith(c, "file", "raw", "full", "generation")
+	cli.NotWith(c, "full", "raw", "session")
+	cli.NotWith(c, "info", "output")
 	return c
 }
 
@@ -100,8 +103,8 @@ func (a *app) counted(f restoreFlags, err error) error {
 
 func (f restoreFlags) check(args []string, json bool) error {
 	switch {
-	case f.file != "" && (len(args) > 1 || len(args) == 1 && f.session != "" || f.raw || f.full || f.generation != 0):
-		return fmt.Errorf("--file takes at most one SESSION and cannot be used with --generation, --raw or --full")
+	case f.file != "" && (len(args) > 1 || len(args) == 1 && f.session != ""):
+		return fmt.Errorf("--file takes at most one SESSION")
 	case f.at != "" && f.file == "":
 		return fmt.Errorf("--at needs --file")
 	case f.file != "" && len(args) < 2:
@@ -111,16 +114,12 @@ func (f restoreFlags) check(args []string, json bool) error {
 		return errors.New("of several originals, each must be a whole ID or SESSION#N")
 	case f.session != "" && len(args) != 0:
 		return fmt.Errorf("--session takes no ID")
-	case f.raw && f.full, f.full && f.session != "":
-		return fmt.Errorf("--full needs an ID or SESSION#N and cannot be used with --raw")
 	}
 	switch {
 	case f.generation < 0:
 		return fmt.Errorf("--generation must be 1 or more")
 	case json && !f.info:
 		return fmt.Errorf("--json needs --info")
-	case f.info && f.output != "":
-		return fmt.Errorf("--info cannot be used with --output")
 	}
 	return nil
 }

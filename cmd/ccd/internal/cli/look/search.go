@@ -100,16 +100,12 @@ sessions_not_searched (if --limit ended the search, how many more may have hits)
       the last five things that you said in a session`,
 	}
 	c.Args = check
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if f.everywhere && a.Machine != "" {
-			return cli.Usage(c, errors.New("--everywhere cannot be used with --machine"))
-		}
-		return a.search(c.Context(), f, args)
-	}
+	c.RunE = func(c *cobra.Command, args []string) error { return a.search(c.Context(), f, args) }
 	c.Flags().SortFlags = false
 	f.add(a, c)
 	a.MachineFlag(c)
 	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "search the pulled sessions of all machines too")
+	cli.NotWith(c, "everywhere", "machine")
 	return c
 }
 

@@ -68,8 +68,8 @@ what, about_tokens, seconds (from the call to the result, 0 if unknown), gone
 	var f showFlags
 	c.Args = cli.OneSession
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := f.check(); err != nil {
-			return cli.Usage(c, err)
+		if f.section != "" && f.form == cli.AsMessages {
+			return cli.Usage(c, errors.New("--section cannot be used with --format messages"))
 		}
 		arg := cli.SessionOf(args)
 		switch {
@@ -97,24 +97,10 @@ what, about_tokens, seconds (from the call to the result, 0 if unknown), gone
 	c.Flags().BoolVar(&f.path, "path", false, "print the path of the companion's file")
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
+	cli.NotWith(c, "path", "section", "format", "fresh") // each of these prints something else than the file
+	cli.NotWith(c, "steps", "section", "format", "fresh", "explain")
+	cli.NotWith(c, "explain", "section", "format")
 	return c
-}
-
-// check refuses flags of what is not printed then: each of --path, --steps and --explain prints something else than the file.
-func (f showFlags) check() error {
-	part := f.section != "" || f.form != ""
-	switch {
-	case f.path && (part || f.fresh):
-		return errors.New("--path cannot be used with --section, --format or --fresh")
-	case f.path: // which comes first
-	case f.section != "" && f.form == cli.AsMessages:
-		return errors.New("--section cannot be used with --format messages")
-	case f.steps && (part || f.fresh || f.explain):
-		return errors.New("--steps cannot be used with --section, --format, --fresh or --explain")
-	case f.explain && part:
-		return errors.New("--explain cannot be used with --section or --format")
-	}
-	return nil
 }
 
 // showPath prints the path of a session's companion.

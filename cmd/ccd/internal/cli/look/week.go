@@ -53,16 +53,13 @@ missing)}, unpriced (models without a price, if any has one), damage`,
       all since then, for a program`,
 	}
 	c.Args = cobra.NoArgs
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if f.day && f.month || f.since != "" && (f.day || f.month) {
-			return cli.Usage(c, errors.New("--day, --month and --since cannot be used together"))
-		}
-		return a.week(c.Context(), f)
-	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.week(c.Context(), f) }
 	c.Flags().BoolVar(&f.day, "day", false, "only today")
 	c.Flags().BoolVar(&f.month, "month", false, "the last 30 days")
 	f.add(a, c, "what happened")
 	a.MachineFlag(c)
+	cli.NotWith(c, "day", "month", "since")
+	cli.NotWith(c, "month", "since")
 	return c
 }
 

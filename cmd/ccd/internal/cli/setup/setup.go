@@ -69,10 +69,7 @@ unchanged, unavailable, failed), what, does, error, hint, notes}]`,
 	var f setupFlags
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		switch {
-		case f.yes && f.dryRun:
-			return cli.Usage(c, errors.New("--yes and --dry-run cannot be used together"))
-		case a.JSON && !f.yes && !f.dryRun:
+		if a.JSON && !f.yes && !f.dryRun {
 			return cli.Usage(c, errors.New("--json needs --yes or --dry-run"))
 		}
 		return a.setUp(c.Context(), f)
@@ -80,6 +77,7 @@ unchanged, unavailable, failed), what, does, error, hint, notes}]`,
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be done and exit")
 	c.Flags().BoolVar(&f.undo, "undo", false, "remove service, companions and the agents' connections")
+	cli.NotWith(c, "yes", "dry-run")
 	return c
 }
 
