@@ -16,7 +16,6 @@ import (
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -86,7 +85,7 @@ record, id, output_id, handed_over}], more}]
 }
 
 func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
-	l, e, err := a.diffSession(ctx, arg, f)
+	l, e, err := a.Session(ctx, arg, f.agent)
 	if err != nil {
 		return err
 	}
@@ -106,23 +105,6 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 		return err
 	}
 	return a.PrintWrapped(diffText(out, f.class, a.Agent, a.Width() > 0))
-}
-
-// diffSession finds the session.
-func (a *app) diffSession(ctx context.Context, arg string, f diffFlags) (*reader.Library, *reader.Entry, error) {
-	l, err := a.Library(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	from := *l
-	if arg == cli.ThisDir && l.Here(f.agent) == nil { // then only compacted ones are of interest
-		from.Sessions = slices.DeleteFunc(slices.Clone(l.Sessions), func(e *reader.Entry) bool { return status.Of(e).Compactions == 0 })
-		if len(from.Sessions) == 0 && len(l.Sessions) > 0 {
-			return nil, nil, words.Hint(fmt.Errorf("diff: %w: no agent has compacted a session yet", archive.ErrNotFound), "ccd ls")
-		}
-	}
-	e, err := a.Choose(ctx, &from, arg, f.agent)
-	return l, e, err
 }
 
 // diffOf reports on a compaction of a session. The error is ErrNotFound if there is none.
