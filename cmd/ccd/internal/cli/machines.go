@@ -24,16 +24,6 @@ import (
 // MachineFlag adds --machine to a command that can read another machine's sessions.
 func (a *App) MachineFlag(c *cobra.Command) {
 	c.Flags().StringVar(&a.Machine, "machine", "", "read the pulled sessions of machine `NAME`")
-	complete := func(*cobra.Command, []string, string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
-		if p, err := a.Place(true); err == nil {
-			all, _ := pulled.List(pulled.Machines(p.StateDir))
-			for _, m := range all {
-				names = append(names, pulled.ShortName(all, m))
-			}
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
-	_ = c.RegisterFlagCompletionFunc("machine", complete) // fails only if it is registered already
 }
 
 // readMachine makes a place read the pulled archive of the machine that --machine names.
