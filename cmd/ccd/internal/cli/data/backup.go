@@ -97,7 +97,7 @@ func (a *app) printBackup(out backupOutput) error {
 	if a.JSON {
 		return a.PrintJSON(out)
 	}
-	if err := a.listDamage("missing", out.Damage); err != nil {
+	if err := a.Print(damageLines("missing", out.Damage)); err != nil {
 		return err
 	}
 	if len(out.Damage) > 0 {

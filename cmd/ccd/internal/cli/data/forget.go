@@ -209,6 +209,9 @@ func (a *app) removal(ctx context.Context, d *daemon.Daemon, l *reader.Library, 
 	return r, nil
 }
 
+// maxListed is how many files that may have a text are listed without -v.
+const maxListed = 20
+
 // minMatch is the shortest TEXT, in characters: a shorter one occurs in unrelated places.
 const minMatch = 4
 
@@ -370,7 +373,7 @@ func (a *app) printForget(out forgetOutput) error {
 		a.Say("a later paste of it is a new place: ccd archives that")
 	}
 	for i, s := range out.StillIn {
-		if i == maxDamage && !a.Verbose {
+		if i == maxListed && !a.Verbose {
 			a.Say("and %d more files; -v lists them", len(out.StillIn)-i)
 			break
 		}

@@ -15,23 +15,6 @@ import (
 	"ccd/internal/words"
 )
 
-// maxDamage is how many damaged places are listed as text.
-const maxDamage = 20
-
-// listDamage prints the first damaged places, one a line.
-func (a *app) listDamage(what string, all []reader.Damage) error {
-	for i, d := range all {
-		if i == maxDamage && !a.Verbose {
-			a.Say("and %d more; -v lists them", len(all)-i)
-			break
-		}
-		if err := a.Print(fmt.Sprintf("%s: %s\n", what, d.Brief)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 type importOutput struct {
 	File     string          `json:"file"`
 	Sessions int             `json:"sessions"`
@@ -89,7 +72,7 @@ func (a *app) importArchive(ctx context.Context, file string) error {
 	if a.JSON {
 		err = a.PrintJSON(out)
 	} else {
-		err = a.listDamage("missing in FILE", out.Damage)
+		err = a.Print(damageLines("missing in FILE", out.Damage))
 		for _, id := range out.Renamed {
 			a.Say("differs from the session here; imported as %s", id)
 		}

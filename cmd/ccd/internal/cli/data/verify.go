@@ -128,8 +128,8 @@ func verifiedLine(out verifyOutput) string {
 		words.Count(out.Pointers, "archived original"), words.Count(out.IDs, "ID"), words.Count(out.Companions, "companion"), len(out.Damage))
 }
 
-// damageLines has a line for each cause in a generation or a companion, however many IDs it affects.
-func damageLines(all []reader.Damage) (text string) {
+// damageLines has a line for each cause in a generation or a companion, however many IDs it affects. what stands before each.
+func damageLines(what string, all []reader.Damage) (text string) {
 	type cause struct {
 		session, companion, why string
 		generation              int
@@ -145,9 +145,9 @@ func damageLines(all []reader.Damage) (text string) {
 			continue
 		}
 		delete(more, of(d))
-		line := "damaged: " + d.Brief
+		line := what + ": " + d.Brief
 		if d.Companion != "" {
-			line = fmt.Sprintf("damaged: %s: id %s: %s", d.Companion, d.ID, d.Brief)
+			line = fmt.Sprintf("%s: %s: id %s: %s", what, d.Companion, d.ID, d.Brief)
 		}
 		if n > 1 {
 			line += "; the same for " + words.Count(n-1, "more ID")
@@ -163,7 +163,7 @@ func (a *app) printVerify(out verifyOutput) error {
 			return err
 		}
 	} else {
-		if err := a.Print(damageLines(out.Damage)); err != nil {
+		if err := a.Print(damageLines("damaged", out.Damage)); err != nil {
 			return err
 		}
 		for _, path := range out.Unreadable {
