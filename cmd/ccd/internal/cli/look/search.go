@@ -273,18 +273,11 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 			break
 		}
 	}
-	what := ""
-	switch {
-	case len(args) > 0:
-		what = cli.Typed(args)
-	case f.path != "":
-		what = " --path " + words.Shell(f.path)
-	case f.tool != "":
-		what = " --tool " + words.Shell(f.tool)
-	default:
-		what = " --said=" + f.said
+	if len(args) == 0 { // the flags say what was searched
+		return err
 	}
-	narrow := f.said != "" || f.given() || f.session != "" || (f.tool != "" || f.path != "") && len(args) > 0 || f.tool != "" && f.path != ""
+	what := cli.Typed(args)
+	narrow := f.said != "" || f.given() || f.session != "" || f.tool+f.path != ""
 	switch {
 	case l.Agents.Redact != nil && !l.ForAgent() && slices.ContainsFunc(args, func(word string) bool { return len(l.Agents.Redact.Session().Marks([]byte(word))) > 0 }):
 		return words.Hint(err, "secrets are not searched: ccd archive forget --match - --dry-run finds them")
