@@ -6,13 +6,13 @@
 package gen
 
 import (
-	"bufio"
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -26,36 +26,23 @@ const (
 // sub-agents and spilled outputs without writing their files, which only Tree does. It fails for an unknown agent, and
 // with the error of w.
 func Write(w io.Writer, agent string, seed uint64, size int64) error {
-	s := &sink{w: bufio.NewWriterSize(w, 256<<10)}
-	switch r := mix(seed, 1); agent {
+	s := newSession(w, newVocabulary(), chance(seed, 1), epoch)
+	switch agent {
 	case Claude:
-		newClaude(r, epoch, newVocabulary(), s).run(size)
+		newClaude(s).run(size)
 	case Codex:
-		newCodex(r, epoch, newVocabulary(), s).run(size)
+		newCodex(s).run(size)
 	default:
 		return fmt.Errorf("generate transcript: unknown agent %q", agent)
 	}
-	if err := s.w.Flush(); err != nil {
-		return fmt.Errorf("generate transcript: %w", err)
+	if s.err != nil {
+		return fmt.Errorf("generate transcript: %w", s.err)
 	}
 	return nil
 }
 
-// epoch is the start of the first invented session, in milliseconds: 2026-03-02T08:00:00Z.
-const epoch = 1772438400000
-
-// sink writes lines and counts their bytes. After an error it writes nothing more.
-type sink struct {
-	w   *bufio.Writer
-	n   int64
-	err error
-}
-
-func (s *sink) line(text string) {
-	s.n += int64(len(text)) + 1
-	s.w.WriteString(text)
-	s.err = s.w.WriteByte('\n')
-}
+// epoch is the start of the first invented session.
+var epoch = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
 // Sizes of transcripts, in bytes: half are under 200 KB, and the larger half has nearly all the bytes.
 var (
@@ -68,44 +55,34 @@ var (
 // an eighth more; spilled outputs come on top. No transcript is much larger than an eighth of size. The modification
 // time of a file is the time of its last record. Tree fails if a file exists already.
 func Tree(dir string, seed uint64, size int64) error {
-	v, r, now := newVocabulary(), mix(seed, 0), int64(epoch)
+	v, between, begun := newVocabulary(), chance(seed, 0), epoch
 	var all, coded int64 // bytes written, and those of Codex
 	for n := uint64(1); all < size; n++ {
 		var text bytes.Buffer
-		s := &sink{w: bufio.NewWriter(&text)}
-		one, begun, limit := mix(seed, n), now, min(size/8, size-all)
-		now += int64(r.between(60, 7200)) * 1000
-		var path string
-		var last *int64
+		s := newSession(&text, v, chance(seed, n), begun)
+		limit, path := min(size/8, size-all), ""
 		if coded*4 < all-coded {
-			c := newCodex(one, begun, v, s)
-			path, last = ".codex/sessions/"+time.UnixMilli(begun).UTC().Format("2006/01/02/rollout-2006-01-02T15-04-05-")+c.id, &c.now
-			c.run(min(limit, int64(codexSize.draw(&c.r))))
+			path = ".codex/sessions/" + begun.Format("2006/01/02/rollout-2006-01-02T15-04-05-") + s.id
+			newCodex(s).run(min(limit, int64(s.draw(codexSize))))
 			coded += s.n
 		} else {
-			c := newClaude(one, begun, v, s)
-			path, last = ".claude/projects/"+slugOf(c.cwd)+"/"+c.id, &c.now
-			c.beside = func(name, text string) error {
-				if strings.HasPrefix(name, "subagents/") { // spilled outputs do not count; they are a few percent
-					all += int64(len(text))
-				}
-				return put(filepath.Join(dir, path, name), text, c.now)
-			}
-			c.run(min(limit, int64(claudeSize.draw(&c.r))))
+			path = ".claude/projects/" + slugOf(s.cwd) + "/" + s.id
+			c := newClaude(s)
+			c.beside = func(name, text string) error { return put(filepath.Join(dir, path, name), text, s.now) }
+			c.run(min(limit, int64(s.draw(claudeSize))))
+			all += c.others
 		}
-		if s.err == nil {
-			s.w.Flush() // a bytes.Buffer never fails
-			s.err = put(filepath.Join(dir, path+".jsonl"), text.String(), *last)
+		all += s.n
+		if err := errors.Join(s.err, put(filepath.Join(dir, path+".jsonl"), text.String(), s.now)); err != nil {
+			return fmt.Errorf("generate transcripts: %w", err)
 		}
-		if all += s.n; s.err != nil {
-			return fmt.Errorf("generate transcripts: %w", s.err)
-		}
+		begun = begun.Add(time.Duration(between.between(60, 7200)) * time.Second)
 	}
 	return nil
 }
 
-// put writes a new file with this modification time, in milliseconds.
-func put(path, text string, now int64) error {
+// put writes a new file with this modification time.
+func put(path, text string, at time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -114,22 +91,66 @@ func put(path, text string, now int64) error {
 		return err
 	}
 	_, err = f.WriteString(text)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return err
-	}
-	at := time.UnixMilli(now)
-	return os.Chtimes(path, at, at)
+	return errors.Join(err, f.Close(), os.Chtimes(path, at, at))
 }
 
-// slugOf returns the name of the directory that Claude Code makes for a working directory.
-func slugOf(cwd string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, cwd)
+// object is a JSON object.
+type object = map[string]any
+
+// session is what the sessions of both agents have.
+type session struct {
+	*random
+	*vocabulary
+	out     *json.Encoder
+	n       int64 // bytes written
+	err     error // the first one
+	now     time.Time
+	id, cwd string
+	files   []*file
+	held    int // bytes in the model's context
 }
+
+func newSession(w io.Writer, v *vocabulary, r *random, now time.Time) *session {
+	s := &session{random: r, vocabulary: v, now: now, id: r.uuid()}
+	s.cwd = "/home/sam/src/" + v.words[40+r.IntN(30)] + "-" + v.words[80+r.IntN(30)]
+	for range 25 {
+		s.files = append(s.files, s.newFile())
+	}
+	s.out = json.NewEncoder(io.MultiWriter(w, (*counter)(&s.n)))
+	s.out.SetEscapeHTML(false)
+	return s
+}
+
+// counter counts bytes.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// line writes a record, a short time after the one before.
+func (s *session) line(record object) {
+	s.now = s.now.Add(time.Duration(s.between(20, 4000)) * time.Millisecond)
+	record["timestamp"] = stamp(s.now)
+	s.err = errors.Join(s.err, s.out.Encode(record))
+}
+
+// turns writes turns until the transcript has size bytes.
+func (s *session) turns(size int64, turn func()) {
+	for first := true; first || s.n < size && s.err == nil; first = false {
+		s.now = s.now.Add(time.Duration(s.between(5, 600)) * time.Second)
+		turn()
+	}
+}
+
+var promptWords = quantiles{{0, 3}, {500, 25}, {900, 120}, {1000, 900}}
+
+// said returns prose that gets into the model's context.
+func (s *session) said(words int) string {
+	text := s.prose(s.random, words)
+	s.held += len(text)
+	return text
+}
+
+func stamp(at time.Time) string { return at.Format("2006-01-02T15:04:05.000Z") }

@@ -11,7 +11,6 @@ import (
 	"ccd/compactor/filter"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
-	"ccd/internal/testkit/gen"
 	"ccd/internal/transcript"
 )
 
@@ -144,7 +143,7 @@ func pointerFaults(data []byte, f Filtered) (found []string) {
 func TestFilterLaws(t *testing.T) {
 	shortened := map[string]int{}
 	for seed := range uint64(testkit.Cases(t, 30, 150)) {
-		data := gen.List(seed, int(seed)%40)
+		data := anyList(seed, int(seed)%40)
 		for name, o := range map[string]FilterOptions{"shipped": shipped, "everything": everything(), "budget": budgeted(3000), "small": budgeted(1000)} {
 			f, err := filtered(data, o)
 			if err != nil {

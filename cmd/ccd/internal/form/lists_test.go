@@ -1,4 +1,4 @@
-package gen
+package form
 
 import (
 	"encoding/json"
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// List returns a plain list of n messages as JSON, with unusual roles and IDs, all kinds of content, copies,
+// anyList returns a plain list of n messages as JSON, with unusual roles and IDs, all kinds of content, copies,
 // corrections and markers. Equal arguments give equal bytes.
-func List(seed uint64, n int) []byte {
+func anyList(seed uint64, n int) []byte {
 	l := lister{rand.New(rand.NewPCG(seed, 11))}
 	all := []any{}
 	for i := range n {
@@ -26,10 +26,6 @@ type lister struct{ *rand.Rand }
 
 // one returns one of several values.
 func (l lister) one(of ...any) any { return of[l.IntN(len(of))] }
-
-func walk(what string, n int) string {
-	return strings.Repeat(fmt.Sprintf("We walked by the %s in the evening and sat down for a while. Nobody was there, and so the %s was quiet. ", what, what), n)
-}
 
 // said returns texts that different rules of the compactor apply to.
 func said() []any {
