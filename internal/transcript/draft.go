@@ -37,10 +37,10 @@ type Message struct {
 }
 
 // Block is one content block of a draft. Its Kind is Human or Summary (a text of the user's), Text, Thinking (Raw is
-// the agent's own block), Call, Result or Image.
+// the agent's own block), Call, Result, or Image, which no copy has.
 type Block struct {
 	Kind   Kind
-	Raw    []byte // JSON: a text's string, a call's input, a result's content, an image's source object or its URL (with the data, or a link)
+	Raw    []byte // JSON: a text's string, a call's input, a result's content, an image's source
 	Call   string // pairs Call and Result
 	Tool   string // of a Call
 	Space  string // of a Call: the tool's namespace, Codex only
@@ -117,24 +117,8 @@ func (b *Block) JSON() string {
 			failed = `,"is_error":true`
 		}
 		return `{"type":"tool_result","tool_use_id":` + QuoteText(b.Call) + `,"content":` + string(b.Raw) + failed + `}`
-	case Image:
-		source, kind := ImageSource(b.Raw), "image"
-		if media := (Node{Raw: source}).Field("media_type").Text(); media != "" && !strings.HasPrefix(media, "image/") {
-			kind = "document"
-		}
-		return `{"type":"` + kind + `","source":` + string(source) + `}`
 	}
 	return `{"type":"text","text":` + string(b.Raw) + `}`
-}
-
-// ImageSource returns an image's source in Anthropic's form, made from its URL if necessary.
-func ImageSource(raw []byte) []byte {
-	if media, data := ImageData(raw); media != "" {
-		return []byte(`{"type":"base64","media_type":` + QuoteText(media) + `,"data":` + QuoteText(data) + `}`)
-	} else if (Node{Raw: raw}).Is('"') {
-		return []byte(`{"type":"url","url":` + string(raw) + `}`)
-	}
-	return raw
 }
 
 // ImageData returns the type and the data in an image's data URL, or "".

@@ -35,7 +35,7 @@ func write(d transcript.Draft) [][]byte {
 // version is the client version in a copy of another agent's session: one that is known to read it.
 const version = "0.169.0"
 
-// message writes the texts and images of a message as one item, and each call and result as its own. The assistant's
+// message writes the texts of a message as one item, and each call and result as its own. The assistant's
 // text comes before its calls and the user's text after the results, so that nothing comes between calls and results.
 func (w *writer) message(m *transcript.Message) {
 	if m.Assistant {
@@ -56,18 +56,14 @@ func (w *writer) said(m *transcript.Message, role, kind string) {
 	typed := false
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
-		part := `{"type":"` + kind + `","text":` + string(b.Raw) + `}`
-		switch b.Kind {
-		case transcript.Call, transcript.Result, transcript.Thinking:
+		if b.Kind == transcript.Call || b.Kind == transcript.Result || b.Kind == transcript.Thinking {
 			continue
-		case transcript.Image:
-			part = `{"type":"input_image","image_url":` + string(b.Raw) + `}`
 		}
 		of := `"unknown"`
 		if b.Typed {
 			of, typed = `"user.text"`, true
 		}
-		parts, kinds = append(parts, part), append(kinds, of)
+		parts, kinds = append(parts, `{"type":"`+kind+`","text":`+string(b.Raw)+`}`), append(kinds, of)
 	}
 	told := ""
 	if typed {

@@ -112,9 +112,6 @@ func (w *writer) message(m *transcript.Message) {
 		case transcript.Call:
 			stop = "toolUse"
 			said = append(said, `{"type":"toolCall","id":`+transcript.QuoteText(b.Call)+`,"name":`+transcript.QuoteText(b.Tool)+`,"arguments":`+string(b.Raw)+`}`)
-		case transcript.Image:
-			media, data := transcript.ImageData(b.Raw)
-			said = append(said, `{"type":"image","data":`+transcript.QuoteText(data)+`,"mimeType":`+transcript.QuoteText(media)+`}`)
 		default:
 			said = append(said, `{"type":"text","text":`+string(b.Raw)+`}`)
 		}

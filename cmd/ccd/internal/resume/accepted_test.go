@@ -148,9 +148,7 @@ func (s *checked) item(r *transcript.Record, it *transcript.Item) string {
 		}
 		delete(s.open, it.Call)
 	case it.Kind == transcript.Image:
-		if !soundItem(s.agent, it) {
-			why = "an image or document of an unsupported type, or without data"
-		}
+		why = "an image"
 	case it.Kind == transcript.Thinking:
 		if s.agent == transcript.Messages || !signed(r, it) || s.mute {
 			why = "unsigned thinking, or thinking that is not at the start of its reply"
@@ -186,23 +184,11 @@ func signed(r *transcript.Record, it *transcript.Item) bool {
 	return ok && (m.Field("signature").Text() != "" || m.Field("data").Text() != "")
 }
 
-// soundItem reports whether the API accepts the content of a result or an image.
+// soundItem reports whether the API accepts the content of a result.
 func soundItem(agent string, it *transcript.Item) bool {
-	result, raw := it.Kind != transcript.Image, it.Raw
-	if content := node(raw).Field("content").Raw; result && agent == claude && content != nil { // the whole block stands for an empty content
+	raw := it.Raw
+	if content := node(raw).Field("content").Raw; agent == claude && content != nil { // the whole block stands for an empty content
 		raw = content
 	}
-	switch {
-	case result && len(raw) > 0 && raw[0] == '"':
-		return true
-	case agent == claude && result:
-		return soundContent(raw, it.Failed)
-	case agent == claude:
-		return soundSource("image", it.Raw) || soundSource("document", it.Raw)
-	case agent == codex && result:
-		return soundOutput(raw)
-	case agent == codex:
-		return soundURL(node(it.Raw).Text())
-	}
-	return true
+	return agent != claude && agent != codex || len(raw) > 0 && raw[0] == '"' || agent == claude && soundContent(raw, it.Failed)
 }

@@ -2,9 +2,7 @@ package resume
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"ccd/internal/agent/registry"
@@ -104,12 +102,7 @@ func object(raw []byte) []byte {
 // fitResult converts a result's content to a form that the agent's API accepts: only the text if in doubt. named reports
 // whether the ID is in that text.
 func fitResult(from, to string, b *transcript.Block, id mark.ID) (named bool) {
-	switch {
-	case b.Raw[0] == '"':
-		return false
-	case from == to && to == claude && soundContent(b.Raw, b.Failed):
-		return false
-	case from == to && to == codex && soundOutput(b.Raw):
+	if b.Raw[0] == '"' || from == to && to == claude && soundContent(b.Raw, b.Failed) {
 		return false
 	}
 	said := flat(b.Raw, id)
@@ -140,98 +133,17 @@ func flat(raw []byte, id mark.ID) string {
 	return strings.Join(all, "\n")
 }
 
-// soundContent reports whether a tool_result's content is a list that Anthropic's API accepts. For a failed call it accepts
-// only texts.
+// soundContent reports whether a tool_result's content is a list of texts and names of tools that Anthropic's API accepts. For a
+// failed call it accepts only texts.
 func soundContent(raw []byte, failed bool) bool {
-	parts := slices.Collect(node(raw).Elements())
-	for _, m := range parts {
-		kind := m.Field("type").Text()
-		sound := false
-		switch kind {
-		case "text":
-			sound = strings.TrimSpace(m.Field("text").Text()) != ""
-		case "image", "document":
-			sound = soundSource(kind, m.Field("source").Raw)
-		case "search_result":
-			sound = m.Field("source").Text() != "" && m.Field("title").Text() != "" && soundContent(m.Field("content").Raw, true)
-		case "tool_reference":
-			sound = toolName().MatchString(m.Field("tool_name").Text())
-		}
-		if !sound || failed && kind != "text" {
+	for m := range node(raw).Elements() {
+		text := m.Field("type").Text() == "text" && strings.TrimSpace(m.Field("text").Text()) != ""
+		tool := m.Field("type").Text() == "tool_reference" && toolName().MatchString(m.Field("tool_name").Text())
+		if !text && (failed || !tool) {
 			return false
 		}
 	}
-	return len(parts) > 0
-}
-
-// media lists the media types that the APIs accept for images and for inline documents.
-var media = map[string]string{
-	"image/png": "image", "image/jpeg": "image", "image/gif": "image", "image/webp": "image", "application/pdf": "document",
-}
-
-// soundSource reports whether the source of an image or document has an accepted type and data, or a URL.
-func soundSource(kind string, raw []byte) bool {
-	s := node(raw)
-	switch s.Field("type").Text() {
-	case "base64":
-		return media[s.Field("media_type").Text()] == kind && isBase64(s.Field("data").Text())
-	case "url":
-		return strings.HasPrefix(s.Field("url").Text(), "https://")
-	}
-	return false
-}
-
-// soundOutput reports whether a function's output is a list that Codex and its API accept.
-func soundOutput(raw []byte) bool {
-	parts := slices.Collect(node(raw).Elements())
-	for _, m := range parts {
-		switch m.Field("type").Text() {
-		case "input_text":
-			if m.Field("text").Text() == "" {
-				return false
-			}
-		case "input_image":
-			if !soundURL(m.Field("image_url").Text()) {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return len(parts) > 0
-}
-
-// soundURL reports whether an image's URL contains the image or is an HTTPS address.
-func soundURL(url string) bool {
-	if kind, data, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,"); ok && strings.HasPrefix(url, "data:") {
-		return media[kind] == "image" && isBase64(data)
-	}
-	return strings.HasPrefix(url, "https://")
-}
-
-func isBase64(s string) bool {
-	body := strings.TrimRight(s, "=")
-	return body != "" && len(s)%4 == 0 && len(s)-len(body) <= 2 &&
-		strings.Trim(body, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/") == ""
-}
-
-// fitImage converts an image to a URL, as a draft has it. The APIs of Gemini CLI, Pi and Qwen Code accept no remote
-// image, and only that of Claude Code a document.
-func fitImage(to string, b *transcript.Block) bool {
-	m := node(b.Raw)
-	url := m.Text()
-	if m.Is('{') {
-		url = m.Field("url").Text()
-		if data := m.Field("data").Text(); data != "" {
-			url = "data:" + cmp.Or(m.Field("media_type").Text(), m.Field("mimeType").Text()) + ";base64," + data
-		}
-	}
-	b.Raw = transcript.Quote(url)
-	media, data := transcript.ImageData(b.Raw)
-	if to == claude && media == "application/pdf" {
-		return isBase64(data)
-	}
-	return soundURL(url) && (data != "" || slices.Contains([]string{claude, codex, transcript.Messages}, to))
+	return node(raw).Is('[') && node(raw).Full()
 }
 
 // node parses a JSON value. It returns none if the value is invalid.

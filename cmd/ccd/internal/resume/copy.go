@@ -166,9 +166,6 @@ func (m *maker) read() error {
 		}
 		m.folds = append(m.folds, fold)
 	}
-	if strings.Contains(strings.ToLower(m.folds[0].Status().Refusal), "image") { // the API would refuse the copy as well
-		m.talk.withoutImages()
-	}
 	return nil
 }
 

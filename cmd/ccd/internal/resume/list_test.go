@@ -92,11 +92,12 @@ func TestHandoverText(t *testing.T) {
 	}
 }
 
-// A call keeps its tool and its input as an object; images come whole; what was cut has its ID.
+// A call keeps its tool and its input as an object; an image has its ID, as what was cut.
 func TestListContent(t *testing.T) {
 	call := `{"command":"make","list":[1]}`
 	long := transcript.QuoteText(strings.Repeat("a line of it [ccd 0123456789ab cut]\n", 20000))
-	image := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJDRA=="}}`
+	source := `{"type":"base64","media_type":"image/png","data":"QUJDRA=="}`
+	image := `{"type":"image","source":` + source + `}`
 	data := ""
 	for i, m := range []string{
 		`"user","content":[{"type":"text","text":"look"},` + image + `]`, `"assistant","content":[{"type":"tool_use","id":"a","name":"Brew","input":` + call + `}]`,
@@ -106,7 +107,7 @@ func TestListContent(t *testing.T) {
 		data += fmt.Sprintf(`{"type":%q,"uuid":"u%d","sessionId":"s","timestamp":"2026-03-04T09:%02d:00Z","message":{"id":"m%[2]d","role":%[4]s}}`+"\n", role, i, i, m)
 	}
 	out := listed(t, claude, []byte(data), 20000)
-	for _, want := range []string{image, `"name":"Brew","input":` + call, "[ccd " + string(mark.Sum([]byte(long)).ID()) + " "} {
+	for _, want := range []string{": only here; ccd agent restore " + string(mark.Sum([]byte(source)).ID()), `"name":"Brew","input":` + call, "[ccd " + string(mark.Sum([]byte(long)).ID()) + " "} {
 		if !bytes.Contains(out, []byte(want)) {
 			t.Errorf("%s is not in %.2000s", want, out)
 		}

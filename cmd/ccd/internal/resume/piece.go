@@ -30,7 +30,6 @@ const (
 	labelChars = 300  // of a call described in words
 	toldChars  = 2000 // of a result given as text
 	stubChars  = 120  // of a stub, about
-	imageChars = 3000 // minimum count for an image
 )
 
 // newPiece converts an item to a piece for the copy's agent. ok is false for items that are left out.
@@ -57,13 +56,12 @@ func newPiece(from, to, cwd string, r *transcript.Record, it *transcript.Item) (
 	if it.Kind == transcript.Human && it.Call != "" {
 		p.answer, _ = it.Said()
 	}
-	raw := p.Raw
+	if p.Kind == transcript.Image {
+		return p.stubbed(), true
+	}
 	if ok = p.fit(from, to, cwd, r, it); ok {
 		p.disclaim(to, it)
 		p.weigh()
-	} else if p.Kind == transcript.Image { // not accepted as an image: a stub with its ID replaces it
-		p.Raw = raw
-		p, ok = p.stubbed(), true
 	}
 	if ok && quoted && p.chars > quotedChars {
 		p = p.cut(quotedChars)
@@ -105,8 +103,6 @@ func (p *piece) fit(from, to, cwd string, r *transcript.Record, it *transcript.I
 	case transcript.Result:
 		p.named = fitResult(from, to, &p.Block, p.id())
 		return p.Call != ""
-	case transcript.Image:
-		return fitImage(to, &p.Block)
 	}
 	return true
 }
@@ -129,21 +125,14 @@ func (p *piece) disclaim(to string, it *transcript.Item) {
 // weigh sets the size of a piece.
 func (p *piece) weigh() {
 	p.chars = transcript.Chars(p.Raw)
-	switch p.Kind {
-	case transcript.Call:
+	if p.Kind == transcript.Call {
 		p.chars += utf8.RuneCountInString(p.Tool)
-	case transcript.Image:
-		p.chars = max(imageChars, len(p.Raw)/8)
-	case transcript.Result:
-		if other := len(p.Raw) - p.chars; p.Raw[0] == '[' && other > imageChars { // images are not text
-			p.chars += max(imageChars, other/8)
-		}
 	}
 }
 
 func (p *piece) id() mark.ID { return p.whole.Hash.ID() }
 
-// stub returns the marker that replaces a result or image for which there is no room.
+// stub returns the marker that replaces an image, or a result for which there is no room.
 func (p *piece) stub() string {
 	id := string(p.id())
 	if p.Kind == transcript.Image { // there may be no file to read it from again

@@ -1,7 +1,6 @@
 package resume
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -45,7 +44,7 @@ func (t *talk) most() int { return max(1000, t.room/3) }
 // least returns the size of a piece when it is shortened as far as possible.
 func (t *talk) least(p *piece) int {
 	switch p.Kind {
-	case transcript.Result, transcript.Image:
+	case transcript.Result:
 		return min(p.chars, stubChars)
 	case transcript.Call:
 		return min(p.chars, stubChars+len(p.label))
@@ -123,10 +122,6 @@ func (t *talk) take(p piece) {
 		switch p.Kind {
 		case transcript.Result:
 			p = p.stubbed()
-		case transcript.Image:
-			if p.chars > t.room/2 {
-				p = p.stubbed()
-			}
 		case transcript.Human, transcript.Text:
 			p = p.cut(t.most())
 		case transcript.Call:
@@ -161,15 +156,6 @@ func (t *talk) rewind(r *transcript.Record) {
 		}
 		slices.SortStableFunc(t.pieces, func(a, b piece) int { return a.record - b.record })
 		t.lost = nil
-	}
-}
-
-// withoutImages names pictures by their IDs, and results that hold some.
-func (t *talk) withoutImages() {
-	for i, p := range t.pieces {
-		if p.Kind == transcript.Image || p.Kind == transcript.Result && len(p.Raw) > 0 && p.Raw[0] == '[' && bytes.Contains(p.Raw, []byte(`"image`)) {
-			t.pieces[i] = p.stubbed()
-		}
 	}
 }
 
@@ -235,8 +221,6 @@ func (p piece) within(free, room int) piece {
 			p.told, p.chars = true, stubChars+len(p.label)
 		}
 	case p.short:
-	case p.Kind == transcript.Image && p.chars > free:
-		return p.stubbed()
 	case p.Kind == transcript.Result && (p.chars > most || p.chars > smallResult && free < room/2):
 		return p.stubbed()
 	case p.typed() || p.Kind == transcript.Text:

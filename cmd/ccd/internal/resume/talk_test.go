@@ -316,7 +316,7 @@ func TestCodexBecomesClaude(t *testing.T) {
 		all += string(l) + "\n"
 	}
 	for _, want := range []string{
-		`"name":"Bash","input":{"command":"cd /home/me/sub && ls"}`, `"media_type":"image/png"`, `call of apply_patch`, `> Success`, `"text":"Done"`,
+		`"name":"Bash","input":{"command":"cd /home/me/sub && ls"}`, `image/png, 8 bytes: only here`, `call of apply_patch`, `> Success`, `"text":"Done"`,
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %s in\n%s", want, all)
