@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -147,10 +146,7 @@ func tree(worktree string) string {
 }
 
 // line returns the text of a small file without its newline, "" if it cannot be read.
-func line(path string) string { return strings.TrimRight(readStart(path, 8192), "\r\n") }
-
-// readStart returns the first bytes of a file, at most most, "" if it cannot be read.
-func readStart(path string, most int64) string {
+func line(path string) string {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // opening a pipe could wait forever
 		return ""
 	}
@@ -159,11 +155,11 @@ func readStart(path string, most int64) string {
 		return ""
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, most))
+	text, err := io.ReadAll(io.LimitReader(f, 8192))
 	if err != nil {
 		return ""
 	}
-	return string(text)
+	return strings.TrimRight(string(text), "\r\n")
 }
 
 // from resolves a path relative to dir.
@@ -198,49 +194,21 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// Clone is where a directory of another machine is here.
-type Clone struct {
-	From   string // the root of the other machine's working tree, as a path of that machine
-	To     string // the root of the working tree here
-	Dir    string // in To, what the directory is in From
-	Remote string // the git remote that both have, without credentials; "" if only their names are the same
-}
-
-// Find returns what a directory of another machine is in the working tree of dir. remote is the URL of its git remote, ""
-// if unknown. A tree with that remote is a clone of it; one with other remotes is not. If the remote or the tree's
-// remotes are not known, a tree counts whose name is an element of the directory's path. ok is false if dir is in no such
-// tree, or the tree lacks the directory.
-func Find(dir, other, remote string) (c Clone, ok bool) {
-	repo, tree := repository(real(dir))
-	if tree == "" {
-		return c, false
-	}
-	c.To = tree
-	names := []string{filepath.Base(tree)}
-	if want, have := remoteName(remote), remotes(repo); want != "" && slices.Contains(have, want) {
-		c.Remote, names = want, append(names, path.Base(want))
-	} else if want != "" && len(have) > 0 {
-		return c, false
-	}
+// Find returns what a directory of another machine is in the working tree of dir: from is the root of the other machine's tree, as
+// a path of that machine, to that of dir's, and here the directory in it. The tree's name is an element of the directory's path.
+// here is "" if there is no such tree, or it lacks the directory.
+func Find(dir, other string) (from, to, here string) {
+	_, tree := repository(real(dir))
 	parts := func(r rune) bool { return r == '/' || r == '\\' && !strings.HasPrefix(other, "/") }
-	at := func(end int) bool { // the root of the other tree is other[:end]
-		c.From, c.Dir = other[:end], below(tree, strings.FieldsFunc(other[end:], parts))
-		return c.Dir != ""
-	}
-	var ends []int // of the path's elements
-	for end := range len(other) + 1 {
-		if end == len(other) || parts(rune(other[end])) {
-			ends = append(ends, end)
+	for end := 0; tree != "" && end <= len(other); end++ {
+		if end < len(other) && !parts(rune(other[end])) || other[strings.LastIndexFunc(other[:end], parts)+1:end] != filepath.Base(tree) {
+			continue
+		}
+		if here = below(tree, strings.FieldsFunc(other[end:], parts)); here != "" {
+			return other[:end], tree, here
 		}
 	}
-	named := func(end int) bool {
-		return slices.Contains(names, other[strings.LastIndexFunc(other[:end], parts)+1:end]) && at(end)
-	}
-	if slices.ContainsFunc(ends, named) {
-		return c, true
-	}
-	// the other tree has another name: take the longest path that exists here
-	return c, c.Remote != "" && slices.ContainsFunc(ends, func(end int) bool { return end > 0 && at(end) })
+	return "", "", ""
 }
 
 // below returns a directory of a tree, "" if the tree lacks it.
@@ -251,47 +219,4 @@ func below(tree string, elements []string) string {
 		return ""
 	}
 	return dir
-}
-
-// mostConfig is how much of a repository's configuration is read, in bytes.
-const mostConfig = 1 << 20
-
-// remotes returns the remotes of a repository.
-func remotes(repo string) (names []string) {
-	section := ""
-	for text := range strings.Lines(readStart(filepath.Join(repo, "config"), mostConfig)) {
-		text = strings.TrimSpace(text)
-		if strings.HasPrefix(text, "[") {
-			section = text
-			continue
-		}
-		key, value, _ := strings.Cut(text, "=")
-		if !strings.HasPrefix(strings.ToLower(section), `[remote "`) || !strings.EqualFold(strings.TrimSpace(key), "url") {
-			continue
-		}
-		if name := remoteName(strings.Trim(strings.TrimSpace(value), `"`)); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// remoteName returns host and path of a remote's URL in one form for all protocols, without credentials, port and ".git"; ""
-// if it is a path on one machine.
-func remoteName(remote string) string {
-	scheme, rest, ok := strings.Cut(remote, "://")
-	if !ok {
-		host, dir, scp := strings.Cut(remote, ":") // user@host:path
-		if !scp || strings.ContainsAny(host, `/\`) {
-			return ""
-		}
-		scheme, rest = "ssh", host+"/"+dir
-	}
-	host, dir, _ := strings.Cut(rest, "/")
-	host, _, _ = strings.Cut(host[strings.LastIndex(host, "@")+1:], ":")
-	dir = strings.TrimSuffix(strings.Trim(dir, "/"), ".git")
-	if scheme == "file" || host == "" || dir == "" {
-		return ""
-	}
-	return strings.ToLower(host) + "/" + dir
 }

@@ -304,7 +304,6 @@ type Record struct {
 	Chosen   string // the model that a person selected here, "" if none
 	Cwd      string
 	Branch   string
-	Remote   string   // URL of the git remote, "" if not recorded
 	Parent   string   // ID of the session that started this one, if recorded
 	Team     string   // name of the team that the session works in, if recorded
 	Agent    string   // ID of the sub-agent that the record launches or reports on

@@ -95,7 +95,6 @@ func meta(d *transcript.Decoder, r *transcript.Record, meta transcript.Node) {
 	r.Cwd = transcript.Reuse(&d.Last.Cwd, m.Field("cwd"))
 	r.Version = transcript.Reuse(&d.Last.Version, m.Field("cli_version"))
 	r.Branch = transcript.Reuse(&d.Last.Branch, m.Field("git").Field("branch"))
-	r.Remote = m.Field("git").Field("repository_url").Text()
 	r.Resumed = transcript.ReadResumed(m.Field("ccd"))
 	d.SetTitle(r, m.Field("thread_name"), transcript.RankMade) // of a copy that ccd wrote
 	r.Origin = m.Field("forked_from_id").Text()

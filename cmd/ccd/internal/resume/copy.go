@@ -67,10 +67,8 @@ type Copy struct {
 
 // Moved is how a session of another machine gets its working directory here.
 type Moved struct {
-	From   string `json:"from"`   // the directory on the other machine
-	To     string `json:"to"`     // what it is here
-	By     string `json:"by"`     // how that was found: "remote", "name" (of the repository) or "directory" (the current one)
-	Remote string `json:"remote"` // the git remote that both have, "" if not by that
+	From string `json:"from"` // the directory on the other machine
+	To   string `json:"to"`   // what it is here
 }
 
 // LeastTokens is the smallest budget of a copy.
@@ -261,16 +259,13 @@ func (m *maker) notes() (text string) {
 	return text
 }
 
-// move returns where the working directory of a session of another machine is here.
+// move returns where the working directory of a session of another machine is here: in the repository of the same name, else it is the
+// current directory.
 func (m *maker) move(cwd string) (*Moved, string) {
-	c, ok := project.Find(m.want.Dir, cwd, m.talk.remote)
-	switch {
-	case !ok:
-		return &Moved{From: cwd, To: m.want.Dir, By: "directory"}, m.want.Dir
-	case c.Remote == "":
-		return &Moved{From: c.From, To: c.To, By: "name"}, c.Dir
+	if from, to, here := project.Find(m.want.Dir, cwd); here != "" {
+		return &Moved{from, to}, here
 	}
-	return &Moved{From: c.From, To: c.To, By: "remote", Remote: c.Remote}, c.Dir
+	return &Moved{cwd, m.want.Dir}, m.want.Dir
 }
 
 // TitleChars is the maximum length of a copy's title, in chars.

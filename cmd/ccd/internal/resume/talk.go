@@ -1,7 +1,6 @@
 package resume
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -21,7 +20,6 @@ type talk struct {
 	records  int
 	asked    string   // the beginning of the first request
 	dirs     []string // working directories, each once
-	remote   string   // URL of the git remote
 	version  string   // of the agent
 	summed   bool     // a summary was left out
 	waiting  transcript.Waiting[piece]
@@ -62,7 +60,6 @@ func (t *talk) add(r *transcript.Record) {
 	if isDir(r.Cwd) && len(t.dirs) < maxDirs && !slices.Contains(t.dirs, r.Cwd) {
 		t.dirs = append(t.dirs, r.Cwd)
 	}
-	t.remote = cmp.Or(t.remote, r.Remote)
 	t.rewind(r)
 	if p, ok := t.waiting.Take(r); ok {
 		p.record = r.N

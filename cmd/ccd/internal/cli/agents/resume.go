@@ -68,10 +68,9 @@ the working directory changes, and the first message says which paths are
 where.
 
 With --json: one object: agent, session (the new ID), source (the ID of the
-original), title, path, cwd, moved (with --machine {from, to, by: "remote",
-"name" or "directory", remote}, else null), command, tokens {before, after
-(estimated), about_before, about_after (in real tokens, converted)}, records,
-written (false with --dry-run)
+original), title, path, cwd, moved (with --machine {from, to}, else null),
+command, tokens {before, after (estimated), about_before, about_after (in
+real tokens, converted)}, records, written (false with --dry-run)
 
 The copy is the same session: its secrets are in it.
 
@@ -328,8 +327,8 @@ func (a *app) printResumed(e *reader.Entry, agent string, c *resume.Copy, path, 
 		a.Say("the API refused the session's last request: %s", mark.Inline(e.Kept.Refusal, 300))
 	}
 	a.Say("%s\n%s; the newest %d are word for word", c.Title, status.Shrunk(tokens.AboutBefore, tokens.AboutAfter), c.Verbatim)
-	if text := movedLine(c.Moved); text != "" {
-		a.Say("%s", text)
+	if m := c.Moved; m != nil {
+		a.Say("%s is %s here", mark.Inline(m.From, 300), mark.Inline(m.To, 300))
 	}
 	if a.Machine == "" && agent == e.Agent { // else the original cannot be continued instead
 		a.warnOfCopy(e, c, tokens.AboutBefore-tokens.AboutAfter)
@@ -345,19 +344,4 @@ func (a *app) printResumed(e *reader.Entry, agent string, c *resume.Copy, path, 
 	}
 	a.Say("the copy: %s", path)
 	return a.Print(strings.TrimSpace(command) + "\n")
-}
-
-// movedLine says where a session of another machine continues.
-func movedLine(m *resume.Moved) string {
-	if m == nil {
-		return ""
-	}
-	why := "the current directory; in a clone of its repository it keeps its place"
-	switch m.By {
-	case "remote":
-		why = "the same git remote, " + m.Remote
-	case "name":
-		why = "a repository of the same name"
-	}
-	return fmt.Sprintf("%s is %s here (%s)", mark.Inline(m.From, 300), mark.Inline(m.To, 300), mark.Inline(why, 300))
 }
