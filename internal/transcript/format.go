@@ -85,7 +85,6 @@ type Connect struct {
 	Events []Event // that call ccd
 	// Transcript is the path of a session's transcript below a root, ID for the session's, if events do not name it; "" if they do.
 	Transcript string
-	Rules      bool // Hooks also has permissions.allow, as in Claude Code's settings
 	Line       bool // Hooks also has statusLine, a command that prints the client's status line
 
 	Servers string // file with its MCP servers: JSON, or TOML with a table mcp_servers if there is no Member; "" if not used

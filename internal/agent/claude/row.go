@@ -23,7 +23,7 @@ func Row() transcript.Format {
 		Resume: []string{"claude", "--resume"}, ByPath: true, Shell: transcript.ShellTool("Bash"),
 		Connect: &transcript.Connect{
 			Name: "claude", Dir: home.Of,
-			Hooks: "settings.json", Events: transcript.Events(), Rules: true, Line: true,
+			Hooks: "settings.json", Events: transcript.Events(), Line: true,
 			ServersAt: state, Member: "mcpServers", Type: "stdio", State: true,
 			Skill: "skills/ccd/SKILL.md", Mod: "skills/ccd", Asks: "2.1.287", Outputs: true,
 		},

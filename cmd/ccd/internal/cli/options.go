@@ -157,13 +157,13 @@ func (a *App) DaemonOptions(l *reader.Library, log *slog.Logger) daemon.Options 
 }
 
 // AgentSetup describes what this binary and configuration would install for agents. line is what the user said of the status
-// line, or nil; allow permits agents to run ccd.
-func (a *App) AgentSetup(line *bool, allow bool) (*install.Setup, error) {
+// line, or nil.
+func (a *App) AgentSetup(line *bool) (*install.Setup, error) {
 	home, err := a.Home()
 	if err != nil {
 		return nil, err
 	}
-	o := install.Options{Home: home, Getenv: a.Getenv, Allow: allow, Line: line, OnPath: func(name string) bool { _, err := a.LookPath(name); return err == nil }}
+	o := install.Options{Home: home, Getenv: a.Getenv, Line: line, OnPath: func(name string) bool { _, err := a.LookPath(name); return err == nil }}
 	if o.Executable, err = a.Executable(); err != nil {
 		return nil, err
 	}

@@ -18,11 +18,7 @@ func (s *Setup) advice(a agent, p *Plan) (notes []string) {
 	if len(p.changes) > 0 && p.changes[0].differs() && a.Note != "" {
 		notes = append(notes, a.Note)
 	}
-	notes = append(notes, s.notes(a)...)
-	if a.Rules && !s.o.Allow {
-		notes = append(notes, a.title+" asks before each `ccd agent` command; to allow them: ccd agents install "+a.Name+" --allow")
-	}
-	return notes
+	return append(notes, s.notes(a)...)
 }
 
 // hooksOff returns what disables an agent's hooks and its mod, "" if nothing does.

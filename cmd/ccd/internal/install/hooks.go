@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
@@ -76,61 +75,6 @@ type command struct {
 func (d *document) unhook() {
 	for _, c := range slices.Backward(d.calls()) { // so that the indexes of the others stay valid
 		d.remove(c.at)
-	}
-}
-
-// allow is the list in permissions of what Claude Code may run without asking.
-const allow = "allow"
-
-// rules allow ccd's commands for agents, which only read, in one project, and take no file name: by the name that companions
-// give, and by the path of the binary, which hooks give. Claude Code compares them with a command as it is typed.
-func rules(binary string) (all []string) {
-	for _, program := range []string{"ccd", binary} {
-		for _, name := range []string{"restore", "show", "search"} {
-			all = append(all, "Bash("+transcript.ShellWord(program)+" agent "+name+":*)")
-		}
-	}
-	return all
-}
-
-// isRule reports whether a rule has the form that install writes, for any binary.
-func isRule(rule string) bool {
-	line, is := strings.CutPrefix(rule, "Bash(")
-	argv := shellWords(strings.TrimSuffix(line, ":*)"))
-	return is && len(argv) == 3 && (argv[0] == "ccd" || absolute(argv[0])) && argv[1] == "agent" && slices.Contains(rules(argv[0]), rule)
-}
-
-// granted returns ccd's rules.
-func (d *document) granted() (all []string) {
-	for _, v := range elements(d.get("permissions", allow)) {
-		if isRule(stringOf(&v)) {
-			all = append(all, stringOf(&v))
-		}
-	}
-	return all
-}
-
-// grant adds the rules to the list of allowed commands.
-func (s *Setup) grant(d *document) error {
-	want := rules(s.o.Executable)
-	if slices.Equal(d.granted(), want) {
-		return nil
-	}
-	d.revoke()
-	for _, r := range want {
-		if err := d.put(r, "permissions", allow, "-"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// revoke removes the rules.
-func (d *document) revoke() {
-	for i, v := range slices.Backward(elements(d.get("permissions", allow))) {
-		if isRule(stringOf(&v)) {
-			d.remove(pointer("permissions", allow, strconv.Itoa(i)))
-		}
 	}
 }
 

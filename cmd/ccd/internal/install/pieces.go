@@ -90,9 +90,6 @@ func (s *Setup) options(a agent) (all []piece) {
 			add(p, dropped)
 		}
 	}
-	if a.hooks != "" && a.Rules {
-		add(inDocument("allow", a.hooks, s.grant, (*document).revoke, nil), map[bool]mode{true: wanted, false: kept}[s.o.Allow])
-	}
 	if a.hooks != "" && a.Line {
 		m := kept
 		if s.o.Line != nil {

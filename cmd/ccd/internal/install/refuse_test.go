@@ -25,7 +25,6 @@ func TestRefusals(t *testing.T) {
 		"hooks a list":        {".claude/settings.json", "{\n\"hooks\": []}", []string{"settings.json:2: hooks is an array"}},
 		"event an object":     {".claude/settings.json", `{"hooks": {"PreCompact": {}}}`, []string{"hooks.PreCompact is an object, expected an array"}},
 		"hooks twice":         {".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {}}", []string{"settings.json:2: hooks appears twice"}},
-		"rules a string":      {".claude/settings.json", `{"permissions": {"allow": "x"}}`, []string{"permissions.allow is a string"}},
 		"another status line": {".claude/settings.json", "{\n\"statusLine\": {\"type\": \"command\", \"command\": \"date\"}}", []string{"settings.json:2: another status line"}},
 		"a status line twice": {".claude/settings.json", "{\"statusLine\": {},\n\"statusLine\": {}}", []string{"settings.json:2: statusLine appears twice"}},
 		"servers a number":    {".claude.json", `{"mcpServers": 1}`, []string{"mcpServers is a number"}},

@@ -75,7 +75,7 @@ func moved(h home) func(*Options) {
 
 func everything(o *Options) {
 	yes := true
-	o.Allow, o.Line, o.Clients = true, &yes, []string{"qwen"}
+	o.Line, o.Clients = &yes, []string{"qwen"}
 }
 
 func (h home) install(change func(*Options), agents ...string) {

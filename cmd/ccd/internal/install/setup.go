@@ -76,9 +76,7 @@ type Options struct {
 	Mod  Mod
 	// Clients are the agents, by their names on the command line, whose summaries ccd writes in place of a model.
 	Clients []string
-	// Allow adds the rules that let ccd's commands for agents run without asking, for the agents that have such rules.
-	Allow bool
-	Reach string // the sessions that agents can read, "" if the configuration cannot be read
+	Reach   string // the sessions that agents can read, "" if the configuration cannot be read
 	// OnPath reports whether PATH has a program of this name.
 	OnPath func(name string) bool
 }

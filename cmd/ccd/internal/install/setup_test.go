@@ -33,9 +33,6 @@ var layouts = map[string]string{
 	"hooks of others":         "{\n  \"hooks\": {\n    \"SessionStart\": [\n      {\"matcher\": \"startup\", \"hooks\": [{\"type\": \"command\", \"command\": \"hello\"}]}\n    ]\n  }\n}\n",
 	"hooks in one line":       `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"x"}]}]}}`,
 	"hooks of no known shape": "{\n  \"hooks\": {\"SessionStart\": [1, {\"hooks\": 2}, {\"hooks\": [3, {\"command\": 4}]}]}\n}\n",
-	"no rules":                "{\n  \"permissions\": {\n    \"allow\": []\n  }\n}\n",
-	"rules of others":         "{\n  \"permissions\": {\n    \"allow\": [\"Bash(ls:*)\"],\n    \"deny\": []\n  }\n}\n",
-	"rules that were there":   "{\n  \"permissions\": {\"allow\": [\"Bash(ccd restore:*)\", \"Read\"]}\n}\n",
 	"servers of others":       "{\n  \"mcpServers\": {\n    \"other\": {\n      \"command\": \"x\"\n    }\n  },\n  \"n\": 1e400\n}\n",
 	"no servers":              "{\n  \"mcpServers\": { },\n  \"a\\u00e9\": \"\\ud83d\\ude00 \\/\"\n}\n",
 	"not UTF-8":               "{\"x\": \"\xff\"}",
@@ -120,12 +117,6 @@ func TestOthersChanges(t *testing.T) {
 		"not ours: words":    {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd tool PreCompact --with codex"}]}]}}`, ""},
 		"not ours: agent":    {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd hook PreCompact --agent nobody"}]}]}}`, ""},
 		"not ours: more":     {`{"hooks":{"PreCompact":[{"hooks":[{"command":"/opt/ccd hook PreCompact --agent codex; echo x"}]}]}}`, ""},
-		"not ours: rules":    {`{"permissions":{"allow":["Bash(ccd archive gc:*)","Bash(ccd restore)","Bash(ccd:*)","Bash(/x/other show:*)","Bash(ccd show *)"],"ask":["Bash(ccd archive gc *-*o*)"]}}`, ""},
-		"a rule": {
-			`{"permissions":{"allow":["Bash(ccd agent show:*)","Read","Bash('/a b/ccd' agent search:*)","Bash(/x/ccd agent search:*)"]},` +
-				`"hooks":{"PreCompact":[{"hooks":[{"command":"'/a b/ccd' hook PreCompact --agent codex"}]}]}}`,
-			`{"permissions":{"allow":["Read"]}}`,
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)

@@ -17,7 +17,7 @@ const (
 
 // Part is one thing that install puts into one file.
 type Part struct {
-	Name   string `json:"name"`   // "hooks", "allow", "statusline", "mcp", "skill", "mod", "model", "instructions"
+	Name   string `json:"name"`   // "hooks", "statusline", "mcp", "skill", "mod", "model", "instructions"
 	File   string `json:"file"`   // absolute
 	State  string `json:"state"`  // one of the above
 	Option bool   `json:"option"` // only installed on request

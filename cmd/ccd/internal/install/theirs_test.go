@@ -21,10 +21,6 @@ func TestNamesThatStandTwice(t *testing.T) {
 			".claude/settings.json", `{"hooks": {"PreCompact": [{"hooks": [{"command": "/opt/ccd hook PreCompact --agent codex",` + "\n" + `"command": "/my/own"}]}]}}`,
 			"settings.json:2: command appears twice",
 		},
-		"rules": {
-			".claude/settings.json", `{"permissions": {"allow": ["Read"],` + "\n" + `"allow": ["Bash(ccd agent show:*)"]}, "hooks": {"PreCompact": ` + ours("PreCompact") + "}}",
-			"settings.json:2: allow appears twice",
-		},
 		"a server": {
 			".claude.json", `{"mcpServers": {"ccd": {"url": "x"},` + "\n" + `"ccd": {"command": "/opt/ccd", "args": ["mcp"]}}}`, ".claude.json:2: ccd appears twice",
 		},
@@ -53,8 +49,7 @@ func TestNamesakes(t *testing.T) {
   "hooks": {
     "Stop": [{"hooks": [{"type": "command", "command": "/opt/dash/ccd hook stopped --notify"}]}],
     "PreCompact": [{"hooks": [{"type": "command", "command": "/opt/dash/ccd hook PreCompact"}]}]
-  },
-  "permissions": {"allow": ["Bash(/opt/dash/ccd show:*)", "Bash(ccd show:*)"]}
+  }
 }
 `
 	h := newHome(t)
@@ -67,7 +62,7 @@ func TestNamesakes(t *testing.T) {
 		t.Error("no backup of what another's hooks stood in")
 	}
 	h.install(moved(h), Claude)
-	if now := h.read(".claude/settings.json"); !strings.Contains(now, "/opt/dash/ccd show") || strings.Count(now, "/opt/dash/ccd hook") != 2 {
+	if now := h.read(".claude/settings.json"); strings.Count(now, "/opt/dash/ccd hook") != 2 {
 		t.Error(now)
 	}
 	h.uninstall(Agents()...)

@@ -25,7 +25,7 @@ import (
 	"ccd/watcher"
 )
 
-type agentsFlags struct{ line, allow, dryRun bool }
+type agentsFlags struct{ line, dryRun bool }
 
 func (a *app) agentsCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -38,8 +38,7 @@ mod: ccd then answers their compactions. Run it again to repair. uninstall
 removes what ccd added. Without a name: every agent here.
 
 Agents can read the sessions of their own project; with agents.reach = "all" in
-the configuration, those of all projects. Rules that let Claude Code run
-` + "`ccd agent`" + ` without asking are only added with --allow.
+the configuration, those of all projects.
 
 status says the same as no argument, or with a name what that agent has.
 
@@ -65,7 +64,6 @@ why (not ccd), told (when it last got a text))`,
 	c.RunE = func(c *cobra.Command, args []string) error { return a.agents(c, args, f) }
 	c.ValidArgs = []string{"install", "uninstall", "status"}
 	c.Flags().BoolVar(&f.line, "statusline", false, "set the status line if there is none (Claude Code)")
-	c.Flags().BoolVar(&f.allow, "allow", false, "add the permission rules (Claude Code)")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the changes as a diff; write nothing")
 	return c
 }
@@ -75,7 +73,7 @@ func (a *app) agents(c *cobra.Command, args []string, f agentsFlags) error {
 	if c.Flags().Changed("statusline") {
 		line = &f.line
 	}
-	s, err := a.AgentSetup(line, f.allow)
+	s, err := a.AgentSetup(line)
 	if err != nil {
 		return err
 	}
@@ -155,7 +153,7 @@ func (a *app) agentsUninstall(c *cobra.Command, s *install.Setup, named []string
 	if err := a.NoJSON(c); err != nil {
 		return err
 	}
-	if f.line || f.allow {
+	if f.line {
 		return cli.Usage(c, errors.New("uninstall takes only --dry-run"))
 	}
 	if named == nil {

@@ -150,7 +150,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	if want.ID, err = resume.NewID(want.Agent); err != nil {
 		return fmt.Errorf("make a session ID: %w", err)
 	}
-	if s, err := a.AgentSetup(nil, false); err == nil {
+	if s, err := a.AgentSetup(nil); err == nil {
 		want.Provider = s.Provider(want.Agent)
 	}
 	want.Root = rootOf(l, e, want.Agent)

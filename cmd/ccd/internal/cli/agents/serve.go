@@ -68,7 +68,7 @@ func (a *app) serve(ctx context.Context, agent string) {
 
 // settings calls do with what edits the agents' settings.
 func (a *app) settings(do func(*install.Setup) error) error {
-	s, err := a.AgentSetup(nil, false)
+	s, err := a.AgentSetup(nil)
 	if err != nil {
 		return err
 	}

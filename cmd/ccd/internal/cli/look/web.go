@@ -92,7 +92,7 @@ func (a *app) web(c *cobra.Command, args []string, f webFlags) error {
 
 // unused returns a function that reports whether ccd could add to an agent's context at a compaction, or write it, and is not set up to.
 func (a *app) unused() func(agent string) bool {
-	s, err := a.AgentSetup(nil, false)
+	s, err := a.AgentSetup(nil)
 	return func(agent string) bool {
 		if err != nil { // that it is set up is not known
 			return true

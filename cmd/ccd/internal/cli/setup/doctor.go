@@ -45,7 +45,7 @@ transcripts that are not archived yet)`,
 func (a *app) doctor(ctx context.Context, fix bool) error {
 	show, wipe := a.Progress("checking:")
 	d := doctor.Doctor{Env: a.Env, Version: a.Version(), Out: a.talkOut(), Progress: show}
-	if s, err := a.AgentSetup(nil, false); err == nil {
+	if s, err := a.AgentSetup(nil); err == nil {
 		d.Agents = s
 	}
 	all := d.Examine(ctx)

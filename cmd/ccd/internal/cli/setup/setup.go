@@ -144,7 +144,7 @@ func has(steps []*install.Step, state string) bool {
 
 // setupSteps plans what setup, or undo, will do. Undo needs no valid configuration.
 func (a *app) setupSteps(ctx context.Context, f setupFlags) ([]*install.Step, error) {
-	agents, err := a.AgentSetup(nil, false)
+	agents, err := a.AgentSetup(nil)
 	if err != nil {
 		return nil, err
 	}
