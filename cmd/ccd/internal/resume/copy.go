@@ -95,7 +95,7 @@ func Make(sources []Source, want Request) (Copy, error) {
 	if err := m.read(); err != nil {
 		return Copy{}, err
 	}
-	if m.talk.n == 0 && len(sources) == 1 && len(m.lead.parts) == 0 {
+	if m.talk.n == 0 && m.talk.lead.text == "" && len(sources) == 1 {
 		return Copy{}, fmt.Errorf("make a copy of session %s: %w", sources[0].Session.ID, ErrNothing)
 	}
 	chars := limits.Chars(m.budget())
@@ -129,7 +129,6 @@ type maker struct {
 	want    Request
 	folds   []*compactor.Compactor
 	talk    *talk
-	lead    lead // how the last source begins
 	moved   *Moved
 	said    []int // chars that each source's summary took last time; nil at first
 }
@@ -149,9 +148,6 @@ func (m *maker) read() error {
 			}
 			if i == 0 {
 				m.talk.add(r)
-			}
-			if i == len(m.sources)-1 && m.lead.add(r) {
-				r = withoutSummary(r)
 			}
 			if r.N > 0 && r.N <= s.Resumed.Records { // records copied from another source
 				fold.Add(&transcript.Record{
@@ -312,9 +308,11 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 	if before := m.sources[len(m.sources)-1].Before; before != "" {
 		fmt.Fprintf(&b, "Made from session %s; that session's companion: ccd agent show %[1]s\n", mark.Inline(before, 100))
 	}
-	room := min(chars, limits.Chars(summaryMost)) - utf8.RuneCountInString(b.String())
-	began, beganPointers := m.lead.quoted(room / 2)
-	room -= utf8.RuneCountInString(began)
+	room, began := min(chars, limits.Chars(summaryMost))-utf8.RuneCountInString(b.String()), ""
+	if m.talk.lead.text != "" && len(m.sources) == 1 {
+		began = m.talk.lead.quoted(room / 2)
+		room -= utf8.RuneCountInString(began)
+	}
 	pointers := make([][]transcript.Pointer, len(m.sources))
 	texts, said := make([]string, len(m.sources)), make([]int, len(m.sources))
 	for i := len(m.sources) - 1; i >= 0; i-- { // the oldest first: newer ones get what it leaves of the room
@@ -343,9 +341,9 @@ func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, erro
 	for i := len(texts) - 1; i >= 0; i-- {
 		b.WriteString(texts[i])
 	}
-	m.said = said
-	last := len(pointers) - 1
-	pointers[last] = append(pointers[last], beganPointers...)
+	if m.said = said; began != "" {
+		pointers[0] = append(pointers[0], m.talk.lead.pointer)
+	}
 	return b.String(), pointers, nil
 }
 

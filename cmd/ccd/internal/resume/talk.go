@@ -22,6 +22,7 @@ type talk struct {
 	dirs     []string // working directories, each once
 	version  string   // of the agent
 	summed   bool     // a summary was left out
+	lead     lead     // what it begins with
 	waiting  transcript.Waiting[piece]
 }
 
@@ -92,7 +93,8 @@ func (t *talk) item(r *transcript.Record, it *transcript.Item) {
 	}
 	t.summed = t.summed || it.Kind == transcript.Summary && !it.Side
 	if it.Kind == transcript.Summary && t.n == 0 {
-		return // the lead, or a copy's own first message
+		t.lead = leadOf(r, it)
+		return
 	}
 	if p, ok := newPiece(t.from, t.to, t.cwd(), r, it); ok {
 		t.take(p)
