@@ -14,13 +14,12 @@ import (
 type gauge struct {
 	reported int64 // since the last boundary
 	reports  bool  // the session reports tokens
-	stated   int   // how often the transcript stated the window, up to provingReplies
+	stated   int   // how often the transcript stated the window
 	window   int64
-	other    statement
+	other    int64 // another one that the newest statement was of, 0 if none
 	assumed  bool
 	name     uint64 // hash of the model's name
 	named    int64  // window of that model
-	changed  bool   // the model changed since the window was stated
 	listed   bool   // the table of windows has that name
 	marked   bool   // the model was chosen with the mark of a large window
 	proven   int64  // window proved by reports, 0 if none
@@ -31,12 +30,6 @@ type gauge struct {
 	pressure float64
 	certain  float64 // pressure that may trigger
 	highest  float64
-}
-
-// statement is a window that the last reports stated and that is not accepted yet.
-type statement struct {
-	window int64
-	times  int // in a row
 }
 
 // reported is a larger window that reports suggest, but too few of them yet.
@@ -59,8 +52,8 @@ func (o *Outliers) add(reports int, tokens int64) { o.Reports, o.Tokens = o.Repo
 const (
 	provingShare   = 60        // part of a window at which an agent's own compaction shows that it has no other, percent
 	provingReplies = 3         // consecutive replies needed to prove another window
-	minWindow      = 8000      // a smaller window is accepted only after so many replies state it, tokens
-	maxStated      = 100000000 // a larger window is never accepted, tokens
+	minStated      = 8000      // a smaller window is never accepted, tokens
+	maxStated      = 100000000 // nor a larger one
 )
 
 // size returns the window that pressure is measured against. assumed reports that nothing has confirmed it.
@@ -97,10 +90,9 @@ func (g *gauge) take(o limits.Options, r *transcript.Record, chars int64) {
 	if n := modelOf(r); n != "" && transcript.Hashed(n) != g.name {
 		g.name = transcript.Hashed(n)
 		g.takeModel(o, n)
-		g.changed = g.stated > 0
 	}
 	if u := r.Usage; u != nil && !u.Side {
-		g.takeWindow(o, u)
+		g.takeWindow(u)
 		g.takeContext(o, u)
 	}
 	used := g.reported
@@ -125,75 +117,46 @@ func pressureOf(used, window int64) float64 {
 	return float64(used) / float64(window)
 }
 
-// takeWindow takes the window that a report states. One report is enough for the known window of the model, and for a plausible
-// one if none was stated before or the model has changed since. Otherwise a plausible window needs one more consecutive report
-// than have stated the accepted one, at most provingReplies, and an implausible one always needs provingReplies. A window
-// above maxStated, or too small for the context in its own report, is never accepted. What is not accepted is an outlier.
-func (g *gauge) takeWindow(o limits.Options, u *transcript.Usage) {
+// takeWindow takes the window that a report states. The first one counts; after that the known one of the model does, or one that two
+// reports in a row state. Others are outliers, and so are windows that are too small for the context in their own report.
+func (g *gauge) takeWindow(u *transcript.Usage) {
 	w := u.Window
 	switch {
 	case w <= 0:
 		return
 	case w == g.window && g.stated > 0:
 		g.doubt(0)
-		g.stated, g.changed = min(g.stated+1, provingReplies), false
+		g.stated++
 		return
-	case w > maxStated || u.Context > 0 && !Plausible(u.Context, w):
+	case w < minStated || w > maxStated || u.Context > 0 && !Plausible(u.Context, w):
 		g.doubt(0)
-		if w > maxStated || Plausible(u.Context, g.window) { // otherwise the context is the impossible figure
+		if w < minStated || w > maxStated || Plausible(u.Context, g.window) { // otherwise the context is the impossible figure
 			g.ignored.add(1, w)
 		}
 		return
-	}
-	g.doubt(w)
-	enough := min(g.stated+1, provingReplies)
-	switch {
-	case g.listed && w == g.named, g.changed && g.plausible(o, w):
-		enough = 1
-	case !g.plausible(o, w):
-		enough = provingReplies
-	}
-	if g.other.times < enough {
+	case g.stated > 0 && w != g.other && w != g.named:
+		g.doubt(w)
 		return
-	}
-	if g.stated == 1 && !g.changed { // a single statement, contradicted now
-		g.ignored.add(1, g.window)
 	}
 	if !Plausible(g.claim.context, w) {
 		g.withdraw()
 	}
-	g.window, g.assumed, g.stated, g.changed = w, false, g.other.times, false
-	g.claim, g.other = reported{}, statement{}
+	g.window, g.assumed, g.stated, g.claim, g.other = w, false, 1, reported{}, 0
 }
 
-// doubt counts a report of a window other than the accepted one, or 0 for a report that interrupts a series of them. If a series
-// ends without being accepted, its reports were outliers.
+// doubt notes a statement of a window other than the accepted one, 0 for none. The one before it was an outlier.
 func (g *gauge) doubt(window int64) {
-	if window != g.other.window {
-		if g.other.times > 0 {
-			g.ignored.add(g.other.times, g.other.window)
-		}
-		g.other = statement{window: window}
+	if g.other > 0 {
+		g.ignored.add(1, g.other)
 	}
-	if window > 0 {
-		g.other.times++
-	}
+	g.other = window
 }
 
-// plausible reports whether a window is at least minWindow and at most the largest known window.
-func (g *gauge) plausible(o limits.Options, window int64) bool {
-	most := max(g.named, o.LargeWindow)
-	for _, w := range o.Windows {
-		most = max(most, w)
-	}
-	return window >= minWindow && window <= most
-}
-
-// outliers returns the ignored reports, including statements that are not accepted yet.
+// outliers returns the ignored reports, including a statement that is not accepted yet.
 func (g *gauge) outliers() Outliers {
 	all := g.ignored
-	if g.other.times > 0 {
-		all.add(g.other.times, g.other.window)
+	if g.other > 0 {
+		all.add(1, g.other)
 	}
 	return all
 }
