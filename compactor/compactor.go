@@ -38,6 +38,7 @@ type (
 	Tracker  = session.Tracker
 	Outliers = session.Outliers
 	Curve    = session.Curve
+	Ranges   = session.Ranges
 )
 
 // The levels of limits.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -39,20 +40,20 @@ type State struct {
 
 	compactor.Known // what lists show
 
-	Joined           int    // of the records, those that the transcript does not repeat: of other files of its story; -1 if these are not archived
-	Back             string // numbers of the records that were taken back, as session.Status has them
-	UnknownFormat    bool   // no record is of a known type: there is no companion
-	Estimate         int64  // of the context
-	About            int64  // Estimate in real tokens, about
+	Joined           int              // of the records, those that the transcript does not repeat: of other files of its story; -1 if these are not archived
+	TakenBack        compactor.Ranges // of records
+	UnknownFormat    bool             // no record is of a known type: there is no companion
+	Estimate         int64            // of the context
+	About            int64            // Estimate in real tokens, about
 	Level            string
 	Original         int64   // of the part that the companion covers
 	Compacted        int64   // of the companion
 	Real             int64   // real tokens of the companion, about
 	Saved            float64 // percent
 	Verified         bool
-	Took             int64  // ms that it took to make the companion, 0 if unknown
-	MissingSummaries int    // summaries that the companion lacks, of those requested at once
-	Curve            string // compactor.Curve, encoded
+	Took             int64 // ms that it took to make the companion, 0 if unknown
+	MissingSummaries int   // summaries that the companion lacks, of those requested at once
+	Course           compactor.Curve
 }
 
 // Place is a position in a session.
@@ -123,6 +124,6 @@ func (s *State) setStatus(c compactor.Status, perToken float64) {
 		}
 	}
 	s.Estimate, s.About = c.Context, sidecar.About(c.Context, perToken)
-	s.Curve, s.Back = c.Curve.Encode(), c.Back.String()
+	s.Course, s.TakenBack = c.Curve.Clone(), slices.Clone(c.Back)
 	s.Trigger = cmp.Or(s.Trigger, c.Trigger)
 }

@@ -36,8 +36,9 @@ const (
 	Replied
 )
 
-// deedsForm is the first byte of encoded deeds. It changes with their form, with what is counted, and with the numbers of Op.
-const deedsForm = 1
+// deedsForm is the first byte of encoded deeds. It changes with their form, with what is counted, with the numbers of Op, and with
+// what else every stored session has to have.
+const deedsForm = 2
 
 func (d *Deed) numbers() []*int64 {
 	return []*int64{&d.Kind, &d.Key, &d.Milli, &d.Record, &d.name, &d.Op, &d.Plus, &d.Minus, &d.In, &d.Cached, &d.Written, &d.Out, &d.Begun}

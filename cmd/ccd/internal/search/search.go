@@ -18,7 +18,6 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/grams"
 	"ccd/internal/mark"
-	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -271,7 +270,7 @@ func (f *finder) excludes(s source) bool {
 
 // session searches all generations, the newest one first.
 func (f *finder) session(ctx context.Context, s source, r *result) {
-	seen, back := map[mark.ID]bool{}, session.ParseRanges(s.Current().Kept.Back)
+	seen, back := map[mark.ID]bool{}, s.Current().Kept.TakenBack
 	for i, g := range slices.Backward(s.Generations) {
 		if s.lacks[i] {
 			continue

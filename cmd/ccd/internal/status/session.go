@@ -19,7 +19,6 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/internal/mark"
-	"ccd/internal/session"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -92,7 +91,7 @@ func Of(e *reader.Entry) Session {
 		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.UnknownFormat, Skipped: s.SkipReason, Resumed: s.Resumed.ID, Fork: mark.Name(s.Origin), Source: mark.Name(e.Path), Present: present,
 		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting && lag == 0, Machine: e.Machine, Entry: e,
 	}
-	one.setCurve(session.DecodeCurve(s.Curve))
+	one.setCurve(s.Course)
 	now := time.Now()
 	one.State = one.state(now)
 	one.Attention = one.attention()
@@ -100,10 +99,9 @@ func Of(e *reader.Entry) Session {
 }
 
 func (s *Session) setCurve(c compactor.Curve) {
-	s.Step, s.Curve, s.compacted = c.Step, make([]int64, len(c.Stretches)), make([]int, len(c.Stretches))
-	for i, one := range c.Stretches {
-		s.Curve[i], s.compacted[i] = one.Tokens, one.Compactions
-		s.Compactions += one.Compactions
+	s.Step, s.Curve, s.compacted = c.Step, append([]int64{}, c.Tokens...), c.Compactions
+	for _, n := range c.Compactions {
+		s.Compactions += n
 	}
 	if s.Reported == 0 { // they are estimates, which no other figure is
 		s.Step, s.Curve, s.compacted = 0, []int64{}, nil

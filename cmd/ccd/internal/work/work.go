@@ -32,7 +32,7 @@ type Session struct {
 
 // read returns what a session did: as it was counted when it was archived, else by its records.
 func read(ctx context.Context, l *reader.Library, e *reader.Entry) (*Session, error) {
-	known, back := e.Kept.Known, session.ParseRanges(e.Kept.Back)
+	known, back := e.Kept.Known, e.Kept.TakenBack
 	if tip := e.Tip(); !known.Counted() || e.Kept.Read != (daemon.Place{Generation: tip.Generation, Offset: tip.Offset}) {
 		g, err := l.Reading(e, 0)
 		if err != nil {
