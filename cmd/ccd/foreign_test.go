@@ -22,7 +22,7 @@ var foreignFiles = map[string]struct {
 	"another program's lines":      {`{"role":"user","message":"sekret"}` + "\n" + `{"role":"assistant","message":"sekret"}` + "\n", "unknown transcript format: 2 lines, first keys role, message"},
 	"Cursor, a list":               {`[{"role":"user","message":{"content":[{"type":"text","text":"sekret"}]}}]`, "unknown transcript format: 1 line, first keys role, message"},
 	"an export with session IDs":   {`{"sessionId":"sekret","type":"user","text":"sekret"}` + "\n" + `{"sessionId":"sekret","type":"assistant","text":"sekret"}` + "\n", "unknown transcript format: 2 lines, first keys sessionId, type, text"},
-	"bookkeeping beside strangers": {`{"sessionId":"s","type":"system","subtype":"x"}` + "\n" + `{"sessionId":"s","type":"user","message":{"parts":[{"text":"sekret"}]}}` + "\n", "unknown transcript format: 2 lines, first keys sessionId, type, subtype"},
+	"bookkeeping beside strangers": {`{"sessionId":"s","type":"system","subtype":"x"}` + "\n" + `{"sessionId":"s","type":"user","message":{"pieces":[{"text":"sekret"}]}}` + "\n", "unknown transcript format: 2 lines, first keys sessionId, type, subtype"},
 	"a block of another shape":     {`[{"role":"user","content":[{"type":"text","txt":"sekret"}]}]`, "unknown transcript format: 1 line, first keys role, content"},
 	"a content of another shape":   {`[{"role":"user","content":{"text":"sekret"}}]`, "unknown transcript format: 1 line, first keys role, content"},
 	"Claude Code, another content": {`{"type":"user","message":{"role":"user","content":{"text":"sekret"}}}` + "\n", "unknown transcript format: 1 line, first keys type, message"},

@@ -23,14 +23,11 @@ type Format struct {
 	Roots func(getenv func(string) string, home string) []string
 	// Match classifies the file at rel by its name (slashes, relative to a root from Roots, without ".zst" or ".zstd"; base is the
 	// root's last element). Find fills in Agent, Path, Root, Source and Packed.
-	Match func(base, rel string) (s Session, ok bool)
-	// Recognizes reports whether a line, or a file that is one object, is this agent's and no other's. Of a long line
-	// it gets the beginning, see CompleteObject.
-	Recognizes func(line Node) bool
-	Client     *Client
-	Beside     []Index // files that say more of sessions than their records do
-	Parse      Parser
-	List       bool // a transcript may be one JSON array of records
+	Match  func(base, rel string) (s Session, ok bool)
+	Client *Client
+	Beside []Index // files that say more of sessions than their records do
+	Parse  Parser
+	List   bool // a transcript may be one JSON array of records
 	// Member is the name of the array's member if a transcript may be one JSON object on several lines.
 	Member string
 

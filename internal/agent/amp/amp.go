@@ -14,7 +14,7 @@ import (
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "amp", Title: "Amp",
-		Roots: transcript.Dir{Variable: "XDG_DATA_HOME", Usual: ".local/share", Below: "amp"}.With("threads"), Match: match, Recognizes: recognizes,
+		Roots: transcript.Dir{Variable: "XDG_DATA_HOME", Usual: ".local/share", Below: "amp"}.With("threads"), Match: match,
 		Client: &client, Parse: parse, Member: "messages",
 		Connect: &transcript.Connect{
 			Name: "amp", Dir: transcript.Dir{Variable: "XDG_CONFIG_HOME", Usual: ".config", Below: "amp"}.Of, Servers: "settings.json", Member: "amp.mcpServers", Guide: "AGENTS.md",
@@ -32,11 +32,6 @@ func match(_, rel string) (transcript.Session, bool) {
 func isThread(id string) bool {
 	uuid, ok := strings.CutPrefix(id, "T-")
 	return ok && transcript.IsUUID(uuid)
-}
-
-// recognizes reports whether the line is a whole thread.
-func recognizes(line transcript.Node) bool {
-	return isThread(line.Field("id").Text()) && line.Field("messages").Is('[')
 }
 
 // client lists the tools that Amp provides, under their names of 2025 and 2026. Text that Amp writes in the user's role

@@ -17,7 +17,7 @@ var home = transcript.Dir{Variable: "CLAUDE_CONFIG_DIR", Usual: ".claude"}
 // Row returns the format of Claude Code.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "claude-code", Title: "Claude Code", Roots: home.With("projects"), Match: match, Recognizes: recognizes,
+		Agent: "claude-code", Title: "Claude Code", Roots: home.With("projects"), Match: match,
 		Client: &client, Parse: parse, Write: write,
 		Place: func(d *transcript.Draft, _ string) string { return path.Join(Project(d.Cwd), d.ID+".jsonl") }, Project: Project, Beside: indexes,
 		Resume: []string{"claude", "--resume"}, ByPath: true, Shell: transcript.ShellTool("Bash"),
@@ -28,23 +28,6 @@ func Row() transcript.Format {
 			Skill: "skills/ccd/SKILL.md", Mod: "skills/ccd", Asks: "2.1.287", Outputs: true,
 		},
 	}
-}
-
-// recognizes reports whether the line is a record of Claude Code: by its session, its place in the chain, or its type.
-func recognizes(line transcript.Node) bool {
-	kind := line.Field("type").Text()
-	switch {
-	case line.Field("payload").Is('{'), line.Field("record_type").Is('"'): // Codex
-		return false
-	case line.Field("projectHash").Has(), line.Field("systemPayload").Has(), line.Field("message").Field("parts").Has(): // Gemini CLI and Qwen Code
-		return false
-	case kind == "message", line.Field("toolName").Has(), line.Field("toolId").Has(), line.Field("finalText").Has(),
-		kind == "system" && !line.Field("uuid").Has(): // Factory Droid's stream-json
-		return false
-	case line.Field("sessionId").Is('"'), line.Field("parentUuid").Full(), bookkeeping[kind] && kind != "result":
-		return true
-	}
-	return line.Field("message").Is('{') && (kind == "user" || kind == "assistant")
 }
 
 // state returns the file in which the client stores its MCP servers: an old one in its own directory if that exists,

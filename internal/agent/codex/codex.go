@@ -67,7 +67,7 @@ func bare(d *transcript.Decoder, r *transcript.Record, l transcript.Object, valu
 		p := readItem(d, value)
 		response(d, r, &p)
 		r.Type = l.Field("type").Text()
-	case value.Field("role").Is('"'):
+	case value.Field("role").Is('"') && (l.Field("content").Is('[') || l.First("timestamp", "created_at").Has()): // else any list of messages
 		p := readItem(d, value)
 		p.kind = transcript.Node{Raw: []byte(`"message"`)}
 		response(d, r, &p)

@@ -15,7 +15,7 @@ var home = transcript.Dir{Variable: "CODEX_HOME", Usual: ".codex"}
 // Row returns the format of Codex.
 func Row() transcript.Format {
 	return transcript.Format{
-		Agent: "codex", Title: "Codex", Roots: home.With("sessions", "archived_sessions"), Match: match, Recognizes: recognizes,
+		Agent: "codex", Title: "Codex", Roots: home.With("sessions", "archived_sessions"), Match: match,
 		Client: &client, Parse: parse, Write: write, Place: place, Beside: []transcript.Index{index},
 		Resume: []string{"codex", "resume"}, Shell: shell,
 		Connect: &transcript.Connect{
@@ -24,18 +24,6 @@ func Row() transcript.Format {
 			Note: "Codex skips new, changed and moved hooks, also in `codex exec`, until you trust them: type /hooks in codex.",
 		},
 	}
-}
-
-// recognizes reports whether the line has Codex's envelope or is a bare line of a rollout before 0.32.
-func recognizes(line transcript.Node) bool {
-	kind := line.Field("type").Text()
-	switch {
-	case line.Field("payload").Is('{') && line.Field("timestamp").Is('"'), line.Field("record_type").Is('"'):
-		return true
-	case line.Field("id").Is('"') && line.Field("timestamp").Is('"') && kind == "":
-		return true
-	}
-	return kind == "message" && line.Field("content").Is('[') || strings.HasPrefix(kind, "function_call")
 }
 
 // match accepts every *.jsonl below sessions and archived_sessions, whatever its name.

@@ -14,7 +14,7 @@ var home = transcript.Dir{Variable: "COPILOT_HOME", Usual: ".copilot"}
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "copilot-cli", Title: "Copilot CLI",
-		Roots: home.With("session-state"), Match: match, Recognizes: recognizes,
+		Roots: home.With("session-state"), Match: match,
 		Client: &client, Parse: parse,
 		Connect: &transcript.Connect{
 			Name: "copilot", Dir: home.Of,
@@ -28,14 +28,6 @@ func Row() transcript.Format {
 // tool is asked as a prompt is.
 func events() []transcript.Event {
 	return append(transcript.Events(), transcript.Event{Client: "PostToolUse", Name: "UserPromptSubmit", Timeout: 10})
-}
-
-// recognizes reports whether the line has the envelope of an event.
-func recognizes(line transcript.Node) bool {
-	e := line.Object()
-	kind := e.Field("type").Text()
-	return e.Field("data").Is('{') && e.Field("id").Is('"') && e.Field("timestamp").Is('"') && len(e.Field("parentId").Raw) > 0 &&
-		(kind == "abort" || strings.IndexByte(kind, '.') > 0) // a subject, a full stop, and what happened
 }
 
 // match accepts SESSION/events.jsonl, older SESSION.jsonl, and in a session's directory the files that the agent wrote

@@ -14,7 +14,7 @@ var home = transcript.Dir{Variable: "FACTORY_HOME_OVERRIDE", Below: ".factory"}
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "factory-droid", Title: "Factory Droid",
-		Roots: home.With("sessions"), Match: match, Recognizes: recognizes,
+		Roots: home.With("sessions"), Match: match,
 		Client: &client, Parse: parse,
 		// ccd installs no hooks: whether they belong in settings.json or hooks.json depends on the version.
 		Connect: &transcript.Connect{
@@ -22,53 +22,6 @@ func Row() transcript.Format {
 			Servers: "mcp.json", Member: "mcpServers", Type: "stdio", Guide: "AGENTS.md",
 		},
 	}
-}
-
-// recognizes reports whether the line has a type that no other agent writes. Messages look like Pi's, so a message must
-// also have something that Pi never writes.
-func recognizes(line transcript.Node) bool {
-	switch line.Field("type").Text() {
-	case "session_start":
-		return line.Field("id").Is('"')
-	case "compaction_state":
-		return line.Field("summaryText").Is('"') || line.Field("summaryKind").Is('"') || line.Field("removedCount").Has()
-	case "todo_state":
-		return line.Field("todos").Has()
-	case "agent_turn_outcome":
-		return line.Field("turnId").Is('"')
-	case "message":
-		if message := line.Field("message"); message.Is('{') {
-			return isMessage(line.Field("id").Text(), message)
-		}
-	}
-	l := line.Object()
-	names := streamMembers[l.Field("type").Text()]
-	return names != nil && l.First("session_id", "sessionId").Is('"') && l.Has(names...)
-}
-
-func isMessage(id string, message transcript.Node) bool {
-	m := message.Object()
-	for _, pis := range []string{"timestamp", "api", "provider", "stopReason", "usage"} {
-		if len(m.Field(pis).Raw) > 0 {
-			return false
-		}
-	}
-	content, known := m.Field("content"), transcript.IsUUID(strings.TrimPrefix(id, "context-")) // the UUID is that of the message, also of one that the record is the context of
-	for _, droids := range []string{"visibility", "userMessageSource", "interactionMode", "modelId", "hookEventName"} {
-		known = known || len(m.Field(droids).Raw) > 0
-	}
-	if role := m.Field("role").Text(); role != "user" && role != "assistant" || !content.Is('[') {
-		return false
-	}
-	for block := range content.Elements() {
-		switch block.Field("type").Text() {
-		case "tool_use", "tool_result":
-			known = true
-		case "toolCall":
-			return false
-		}
-	}
-	return known
 }
 
 // match accepts SESSION.jsonl in a project's directory or, in older versions, in the root. The other files there
@@ -210,13 +163,7 @@ func compacted(d *transcript.Decoder, r *transcript.Record, l transcript.Object)
 	}
 }
 
-// streamMembers are what the lines of `droid exec -o stream-json` have, by type. The first line (system) does not count because other
-// clients write the same.
-var streamMembers = map[string][]string{
-	"message": {"role", "text"}, "tool_call": {"toolName", "parameters"}, "tool_result": {"value"}, "completion": {"finalText"},
-}
-
-// streamed decodes a line of that output and returns false if it is no such line. The last line (completion) repeats
+// streamed decodes a line of `droid exec -o stream-json` and returns false if it is no such line. The last line (completion) repeats
 // the last reply, so it gives no item.
 func streamed(d *transcript.Decoder, r *transcript.Record, kind string, l transcript.Object, value transcript.Node) bool {
 	if !l.First("session_id", "sessionId").Is('"') {

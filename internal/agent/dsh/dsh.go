@@ -16,25 +16,9 @@ var home = transcript.Dir{Variable: "DSH_HOME", Usual: ".dsh"}
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "dsh", Title: "DeepSeek Harness", How: "add the MCP server `ccd mcp` to a profile of dsh",
-		Roots: home.With("sessions"), Match: match, Recognizes: recognizes,
+		Roots: home.With("sessions"), Match: match,
 		Client: &client, Parse: parse,
 	}
-}
-
-// recognizes reports whether the line is a header or has the envelope of an event, or of a row of packed pieces.
-func recognizes(line transcript.Node) bool {
-	kind := line.Field("type").Text()
-	if kind == "session" {
-		return isCount(line.Field("createdAt")) && isCount(line.Field("version")) && line.Field("id").Is('"')
-	}
-	if !line.Field("data").Is('{') {
-		return false
-	}
-	return strings.Contains(kind, "/") && isCount(line.Field("seq")) && isCount(line.Field("time")) || strings.HasSuffix(kind, "-chunks") && isCount(line.Field("seq0"))
-}
-
-func isCount(n transcript.Node) bool {
-	return len(n.Raw) > 0 && n.Raw[0] >= '0' && n.Raw[0] <= '9'
 }
 
 // log matches the name of a session's file. One of a later version of the format stands beside the earlier ones.

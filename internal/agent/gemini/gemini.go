@@ -114,8 +114,10 @@ func read(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 	first := len(r.Items)
 	switch m.Field("type").Text() {
 	case "user":
+		r.Unknown = !m.content.Has()
 		m.say(d, r)
 	case "gemini", "model":
+		r.Unknown = !m.content.Has() && m.First("toolCalls", "thoughts").Raw == nil
 		m.reply(d, r)
 	case "info", "warning", "error": // shown only on the screen
 		r.UI = true

@@ -16,7 +16,7 @@ var home = transcript.Dir{Variable: "GEMINI_CLI_HOME", Below: ".gemini"}
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "gemini-cli", Title: "Gemini CLI",
-		Roots: home.With("tmp"), Match: match, Recognizes: recognizes,
+		Roots: home.With("tmp"), Match: match,
 		Client: &client, Parse: parse, Member: "messages", Beside: []transcript.Index{index},
 		Write: write, Place: place, Resume: []string{"gemini", "--resume"}, Shell: transcript.ShellTool("run_shell_command"),
 		Connect: &transcript.Connect{
@@ -58,28 +58,6 @@ func match(_, rel string) (s transcript.Session, ok bool) {
 		return s, true
 	}
 	return s, false
-}
-
-// recognizes reports whether the line is a header, a change, or a message with one of Gemini's types.
-func recognizes(line transcript.Node) bool {
-	if isChange(line) || line.Field("sessionId").Is('"') && line.Field("projectHash").Is('"') {
-		return true
-	}
-	if !line.Field("id").Is('"') || !line.Field("timestamp").Is('"') || len(line.Field("content").Raw) == 0 {
-		return false
-	}
-	switch line.Field("type").Text() {
-	case "gemini", "user", "info", "warning", "error":
-		return !line.Field("uuid").Has() && !line.Field("sessionId").Has() && !line.Field("payload").Has()
-	}
-	return false
-}
-
-func isChange(line transcript.Node) bool {
-	for key := range line.Members() {
-		return string(key) == "$set" || string(key) == "$rewindTo"
-	}
-	return false
 }
 
 // index is the list of projects: the working directory of each, and the name of its directory below tmp.

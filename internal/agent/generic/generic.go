@@ -71,9 +71,9 @@ func Row(name string, a Agent) transcript.Format {
 	sum := sha256.Sum256(data)
 	return transcript.Format{
 		Agent: name, Title: name, How: "add the MCP server `ccd mcp` to its settings", Paths: hex.EncodeToString(sum[:4]),
-		Roots:      func(func(string) string, string) []string { return roots },
-		Match:      func(_, rel string) (transcript.Session, bool) { return match(glob, rel) },
-		Recognizes: a.recognizes, Parse: a.parse, Member: a.Messages, List: a.Messages == "",
+		Roots: func(func(string) string, string) []string { return roots },
+		Match: func(_, rel string) (transcript.Session, bool) { return match(glob, rel) },
+		Parse: a.parse, Member: a.Messages, List: a.Messages == "",
 	}
 }
 
@@ -130,13 +130,6 @@ var roles = map[string]string{
 	"tool_call": "assistant", "tool_use": "assistant", "function_call": "assistant",
 	"system": "system", "developer": "system",
 	"tool": "tool", "function": "tool", "tool_result": "tool", "function_call_output": "tool", "observation": "tool",
-}
-
-// recognizes reports whether the line has a known role, a time and some content. It requires a time because a plain
-// list of messages has none.
-func (a *Agent) recognizes(line transcript.Node) bool {
-	return roles[a.Role.in(line).Text()] != "" && !clock(a.Time.in(line)).IsZero() &&
-		(a.Content.in(line).Has() || a.Tool.in(line).Has() || a.Result.in(line).Has() || a.Parts.in(line).Is('['))
 }
 
 // parse decodes a record, or each message of a file that is one object on one line.

@@ -18,8 +18,7 @@ func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "openclaw", Title: "OpenClaw", How: `openclaw mcp set ccd '{"command":"ccd","args":["mcp"]}'`,
 		Roots: roots, Match: match,
-		Recognizes: func(transcript.Node) bool { return false }, // the entries are Pi's; only the path shows that they are OpenClaw's
-		Client:     &client, Parse: entries.Parse,
+		Client: &client, Parse: entries.Parse,
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "opencode", Title: "OpenCode", How: "write each session with `opencode export ID` into opencode/export",
-		Roots: transcript.Dir{Variable: "XDG_DATA_HOME", Usual: ".local/share", Below: "opencode"}.With("export"), // a person writes exports there
-		Match: match, Recognizes: recognizes,
+		Roots:  transcript.Dir{Variable: "XDG_DATA_HOME", Usual: ".local/share", Below: "opencode"}.With("export"), // a person writes exports there
+		Match:  match,
 		Client: &client, Parse: parse, Member: "messages",
 		Connect: &transcript.Connect{Name: "opencode", Dir: transcript.Dir{Variable: "XDG_CONFIG_HOME", Usual: ".config", Below: "opencode"}.Of, Guide: "AGENTS.md", Mod: "plugins"},
 	}
@@ -23,11 +23,6 @@ func Row() transcript.Format {
 func match(_, rel string) (transcript.Session, bool) {
 	id, ok := strings.CutSuffix(rel, ".json")
 	return transcript.Session{Key: transcript.Key{ID: rel}}, ok && id != "" && !strings.Contains(id, "/") && !strings.HasPrefix(id, ".")
-}
-
-// recognizes reports whether the line is a whole export.
-func recognizes(line transcript.Node) bool {
-	return line.Field("info").Field("id").Is('"') && line.Field("info").Field("directory").Is('"') && line.Field("messages").Is('[')
 }
 
 // client lists the tools of OpenCode, from its published source of 1.x. What the client wrote itself is marked in the message.

@@ -18,7 +18,7 @@ import (
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "pi", Title: "Pi",
-		Roots: roots, Match: match, Recognizes: entries.Recognizes,
+		Roots: roots, Match: match,
 		Client: &client, Parse: entries.Parse,
 		Write: write, Place: place, Resume: []string{"pi", "--session"}, ByPath: true, Shell: transcript.ShellTool("bash"),
 		Connect: &transcript.Connect{Name: "pi", Dir: dir, Guide: "AGENTS.md", Mod: "extensions/ccd"},

@@ -17,7 +17,7 @@ import (
 func Row() transcript.Format {
 	return transcript.Format{
 		Agent: "qwen-code", Title: "Qwen Code",
-		Roots: roots, Match: match, Recognizes: recognizes,
+		Roots: roots, Match: match,
 		Client: &client, Parse: parse,
 		Place: func(d *transcript.Draft, _ string) string { return path.Join(project(d.Cwd), "chats", d.ID+".jsonl") },
 		Write: write, Project: project, Resume: []string{"qwen", "--resume"}, Shell: transcript.ShellTool("run_shell_command"),
@@ -61,17 +61,6 @@ func match(base, rel string) (s transcript.Session, ok bool) {
 		return transcript.Session{Key: transcript.Key{ID: id}, Class: transcript.SubAgent, Parent: dirs[2]}, true
 	}
 	return s, false
-}
-
-// recognizes reports whether the line has a message with parts, or a member that only Qwen Code writes.
-func recognizes(line transcript.Node) bool {
-	if !line.Field("uuid").Is('"') || !line.Field("sessionId").Is('"') {
-		return false
-	}
-	if message := line.Field("message"); message.Is('{') {
-		return message.Field("parts").Is('[')
-	}
-	return line.Field("systemPayload").Is('{') || line.Field("usageMetadata").Is('{') || line.Field("toolCallResult").Is('{')
 }
 
 // client lists the tools of Qwen Code and the texts that it writes in the user's role, as seen in sessions of 2025 and
@@ -158,7 +147,9 @@ func header(d *transcript.Decoder, r *transcript.Record, l *line) {
 
 func (l *line) say(d *transcript.Decoder, r *transcript.Record, v transcript.Voice) {
 	v.Side = l.side
-	parts.Content(d, r, l.Field("message").Field("parts"), l.Field("systemPayload").Field("displayText"), v)
+	said := l.Field("message").Field("parts")
+	r.Unknown = r.Unknown || !said.Has()
+	parts.Content(d, r, said, l.Field("systemPayload").Field("displayText"), v)
 }
 
 // user adds a message in the user's role. Records with a subtype are a program's, except what a person typed while

@@ -182,9 +182,7 @@ var (
 		{"cut anywhere", cutAnywhere, func(s *story) { s.notice(func(d *transcript.Decoder, _ *transcript.Record) int64 { return d.Kept() }) }},
 		{"strange records", strangeRecords, func(s *story) { s.notice(number) }},
 		{"torn lines", tornLines, func(s *story) { s.notice(number) }},
-		{"sniffing", sniffing, func(s *story) {
-			s.all[0].Raw = []byte(`{"sessionId":"s","projectHash":"of Gemini","payload":{},"timestamp":"of Codex"}`)
-		}},
+		{"sniffing", sniffing, func(s *story) { s.Agent = "another" }},
 	}
 	ofStory = []check{
 		{"people", people, func(s *story) { s.change(transcript.Human, func(it *transcript.Item) { it.Kind = transcript.Meta }) }},
@@ -421,24 +419,12 @@ func family(agent string) string {
 	return agent
 }
 
-// sniffing checks that the fixture, whole or by its beginning, is recognized as its own agent's, and none of its lines
-// as another's.
+// sniffing checks that the fixture, whole or by its beginning, is recognized as its own agent's.
 func sniffing(s *story) error {
 	for n := len(s.data); n > 1000; n = n * 9 / 10 { // a shorter beginning may have no whole line
 		agent, class, ok := agents().Sniff(s.data[:n])
 		if !ok || agent != family(s.Agent) || class != transcript.Main {
 			return fmt.Errorf("Sniff of the first %d bytes: %q, class %d, %v", n, agent, class, ok)
-		}
-	}
-	for _, f := range agents().All() {
-		for _, r := range s.all {
-			switch own := family(f.Agent) == family(s.Agent); {
-			case own:
-			case f.Recognizes(transcript.Node{Raw: r.Raw}):
-				return fmt.Errorf("%s takes #%d: %s", f.Agent, r.N, r.Raw)
-			case len(r.Raw) > 2000 && owns(f, r.Raw[:len(r.Raw)/2]):
-				return fmt.Errorf("%s takes the beginning of #%d: %s", f.Agent, r.N, r.Raw)
-			}
 		}
 	}
 	return nil
@@ -749,9 +735,3 @@ func (s *story) notice(what func(*transcript.Decoder, *transcript.Record) int64)
 }
 
 func number(_ *transcript.Decoder, r *transcript.Record) int64 { return int64(r.N) }
-
-// owns reports whether a text begins with a record of an agent, which may be cut off.
-func owns(f transcript.Format, text []byte) bool {
-	whole := transcript.CompleteObject(text)
-	return whole != nil && f.Recognizes(transcript.Node{Raw: whole})
-}

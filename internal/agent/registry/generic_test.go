@@ -89,20 +89,6 @@ func TestRecordsOfGeneric(t *testing.T) {
 	}
 }
 
-// A plain list of messages is not recognized if the agent's records have times.
-func TestGenericIsRecognized(t *testing.T) {
-	row := generic.Row("mine", flat)
-	for line, want := range map[string]bool{
-		`{"kind":"user","ts":1789372800,"text":"Hi"}`: true, `{"kind":"ai","ts":1789372800,"parts":[]}`: true,
-		`{"kind":"user","text":"Hi"}`: false, `{"kind":"tide","ts":1789372800,"text":"Hi"}`: false, `{"kind":"user","ts":1789372800}`: false,
-		`{"role":"user","content":"Hi"}`: false, `[]`: false, `{"kind":"user","ts":-5,"text":"Hi"}`: false,
-	} {
-		if row.Recognizes(transcript.Node{Raw: []byte(line)}) != want {
-			t.Errorf("%s: want %v", line, want)
-		}
-	}
-}
-
 func TestMatchOfGeneric(t *testing.T) {
 	const id = "6f0d2b1e-93c4-4a7e-8b55-1d0c7e2fa901"
 	row, usual := generic.Row("mine", flat), generic.Row("mine", generic.Agent{Roots: []string{"/r"}})

@@ -18,7 +18,7 @@ import (
 
 // TestRecords reads the invented records of testdata/records/AGENT.txtar and compares all that is read in them with AGENT.golden.
 // The sections are transcripts, each with its class (alone: each line is one), calls and results of a tool (! if it
-// failed), paths below a root, lines, perhaps cut, of any agent, and variables that move the roots.
+// failed), paths below a root, and variables that move the roots.
 func TestRecords(t *testing.T) {
 	files, err := filepath.Glob("testdata/records/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -58,8 +58,6 @@ func TestRecords(t *testing.T) {
 						root := filepath.FromSlash("/r/" + base)
 						s, ok := registry.Table{}.Find(agent, root, filepath.Join(root, filepath.FromSlash(rel)))
 						fmt.Fprintf(&b, "%s: %v %q class %d parent %q thread %q source %q packed %v\n", part, ok, s.ID, s.Class, s.Parent, s.Thread, s.Source, s.Packed)
-					case name == "lines":
-						fmt.Fprintf(&b, "%.90s: of %q\n", part, recognized(part))
 					case name == "roots":
 						variable, value, _ := strings.Cut(part, "=")
 						fmt.Fprintf(&b, "%s: %q\n", part, row.Roots(func(name string) string { return map[string]string{variable: value}[name] }, "/h"))
@@ -77,16 +75,6 @@ func parts(text string, lines bool) []string {
 		return []string{text}
 	}
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-}
-
-// recognized returns the agents that take a line, or the beginning of one, for theirs.
-func recognized(line string) (all []string) {
-	for _, f := range (registry.Table{}).All() {
-		if n := (transcript.Node{Raw: []byte(line)}); transcript.Valid(n.Raw) && f.Recognizes(n) || !transcript.Valid(n.Raw) && owns(f, n.Raw) {
-			all = append(all, f.Agent)
-		}
-	}
-	return all
 }
 
 // meaning writes what the items of a record mean.

@@ -3,6 +3,7 @@ package registry
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"path/filepath"
 	"slices"
@@ -201,73 +202,59 @@ func (t Table) Find(agent, root, filename string) (s transcript.Session, ok bool
 	return s, true
 }
 
-// enough is how many lines of one agent decide whose transcript it is.
-const enough = 3
-
 // Sniff returns which agent wrote the file that begins with head (some KB of it, or all), or that it is a plain list of
-// messages, and whether it is a sub-agent's. It is for files whose path does not say so. ok is false if the agent is
-// unknown.
+// messages, and whether it is a sub-agent's: the one as whose most of it is understood. It is for files whose path does not say
+// so. ok is false if the agent is unknown.
 func (t Table) Sniff(head []byte) (agent string, class transcript.Class, ok bool) {
-	agent, ok = t.sniffAgent(head)
-	if !ok || agent == transcript.Messages {
-		return agent, transcript.Main, ok
-	}
-	for r := range t.NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: head, Rest: true}) {
-		if len(r.Items) > 0 {
-			if r.Items[0].Side {
-				class = transcript.SubAgent
-			}
-			break
-		}
-	}
-	return agent, class, true
-}
-
-func (t Table) sniffAgent(head []byte) (agent string, ok bool) {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	if len(text) > 0 && text[0] == '[' {
-		return transcript.Messages, true
+		return transcript.Messages, transcript.Main, true
 	}
-	if first, _, _ := bytes.Cut(text, []byte("\n")); !transcript.Valid(first) { // an object that spans several lines, or a long first line
-		if agent = t.sniffLine(transcript.CompleteObject(text)); agent != "" {
-			return agent, true
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	whole := transcript.CompleteObject(text)
+	best := grasp{}
+	for _, f := range append([]transcript.Format{transcript.MessageList(anyClient)}, t.All()...) {
+		all := []grasp{graspOf(f, text)}
+		if !transcript.Valid(first) && whole != nil { // an object that spans several lines, or a long first line
+			all = append(all, graspOf(f, whole))
 		}
-	}
-	votes := map[string]int{}
-	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSpace(line); !transcript.Valid(line) {
-			continue
-		}
-		if agent := t.sniffLine(line); agent != "" {
-			if votes[agent]++; votes[agent] == enough {
-				return agent, true
+		for _, one := range all {
+			if agent == "" && one.content+one.known > 0 || one.more(best) {
+				agent, best = f.Agent, one
 			}
 		}
 	}
-	return t.most(votes)
+	return agent, best.class, agent != ""
 }
 
-// most returns the agent with the most votes; if two are equal, the first in the table.
-func (t Table) most(votes map[string]int) (agent string, ok bool) {
-	best := 0
-	for _, name := range append(t.Names(), transcript.Messages) {
-		if votes[name] > best {
-			agent, best = name, votes[name]
-		}
-	}
-	return agent, best > 0
+// grasp is how much of a beginning a decoder understands.
+type grasp struct {
+	content, known, unknown, timed int // records: with items, without, not understood, with a time
+	class                          transcript.Class
 }
 
-// sniffLine returns the agent that wrote the line, or "".
-func (t Table) sniffLine(line []byte) string {
-	n := transcript.Node{Raw: line}
-	for _, f := range t.All() {
-		if f.Recognizes(n) {
-			return f.Agent
+func graspOf(f transcript.Format, text []byte) (g grasp) {
+	for r := range transcript.NewDecoder(f, transcript.Main).Records(transcript.Segment{Data: text, Rest: true}) {
+		switch {
+		case r.Unknown || r.Broken || r.Type == "":
+			g.unknown++
+			continue
+		case len(r.Items) == 0:
+			g.known++
+		default:
+			if g.content++; g.content == 1 && r.Items[0].Side {
+				g.class = transcript.SubAgent
+			}
+		}
+		if !r.Time.IsZero() {
+			g.timed++
 		}
 	}
-	if n.Field("role").Is('"') && !n.Field("type").Full() {
-		return transcript.Messages
-	}
-	return ""
+	return g
+}
+
+// more reports whether more is understood than of another one.
+func (g grasp) more(than grasp) bool {
+	score := func(g grasp) int { return g.content + g.known - g.unknown }
+	return cmp.Or(score(g)-score(than), g.content-than.content, g.timed-than.timed) > 0
 }
