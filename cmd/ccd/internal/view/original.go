@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
@@ -102,9 +101,15 @@ func shown(ctx context.Context, o reader.Original) (text string, cut bool, err e
 
 // MediaType returns the type of an image that a page may show, by its first bytes, "" for anything else.
 func MediaType(data []byte) string {
-	switch media := http.DetectContentType(data); media {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return media
+	for _, m := range []struct{ magic, name string }{
+		{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF87a", "image/gif"}, {"GIF89a", "image/gif"},
+	} {
+		if bytes.HasPrefix(data, []byte(m.magic)) {
+			return m.name
+		}
+	}
+	if len(data) >= 12 && bytes.HasPrefix(data, []byte("RIFF")) && string(data[8:12]) == "WEBP" {
+		return "image/webp"
 	}
 	return ""
 }
