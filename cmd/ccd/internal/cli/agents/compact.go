@@ -175,7 +175,7 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 		s, watched := d.SessionAt(ctx, a.Absolute(arg))
 		own := !watched || arg == "-"
 		if own {
-			done := func() {}
+			var done func()
 			if s, done, err = a.input(ctx, arg, f.form == cli.AsMessages); err != nil {
 				return err
 			}
