@@ -46,7 +46,7 @@ func LockRun(stateDir string) (*RunLock, error) {
 		}
 		<-time.After(time.Millisecond)
 	}
-	if err := writePid(f); err != nil {
+	if _, err := f.WriteAt(line(strconv.Itoa(os.Getpid())), 0); err != nil {
 		ownfile.Unlock(f)
 		return nil, fmt.Errorf("write run lock: %w", err)
 	}
@@ -61,12 +61,7 @@ func (h *RunLock) Release() {
 
 func lockFile(stateDir string) string { return filepath.Join(stateDir, "run.lock") }
 
-// writePid writes the pid of this process into the lock file. Its length stays, so that a start on a full disk needs no space.
-func writePid(f *os.File) error {
-	_, err := f.WriteAt(line(strconv.Itoa(os.Getpid())), 0)
-	return err
-}
-
+// line is what the lock file has. Its length stays, so that a start on a full disk needs no space.
 func line(pid string) []byte { return fmt.Appendf(nil, "%-20s\n", pid) }
 
 // readPid reads the pid of the process that holds the lock. It retries, because that process may not have written its
