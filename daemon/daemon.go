@@ -53,8 +53,8 @@ type Options struct {
 	Lock           *RunLock          // held by who calls Run or Once
 
 	// Ready is called when Run has started to watch, Scanned after each scan. If Scanned returns an error, Run ends
-	// with it. Heartbeat is called whenever a session or a scan is done, never twice at once, and at least every
-	// HeartbeatEvery while there is nothing to do (0: not while idle). Each may be nil.
+	// with it. Heartbeat is called whenever work progressed (a file, a segment, a text, a directory), never twice at
+	// once, and at least every HeartbeatEvery while there is nothing to do (0: not while idle). Each may be nil.
 	Ready          func()
 	Scanned        func(watcher.Health) error
 	Heartbeat      func()
@@ -151,6 +151,7 @@ func (d *Daemon) load(ctx context.Context) error {
 	}
 	d.sessions, d.owners = map[transcript.Key]*session{}, map[string]transcript.Key{}
 	for _, a := range stored {
+		d.heartbeat()
 		d.add(a)
 	}
 	return nil
@@ -261,6 +262,7 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 		if err := d.append(ctx, s, seg, b); err != nil {
 			return err
 		}
+		d.heartbeat()
 		if s.isRead() {
 			d.follow(s, seg)
 		}

@@ -102,6 +102,7 @@ func (d *Daemon) naming(ctx context.Context, these []transcript.Key) (all []tran
 		in[k] = true
 	}
 	for k, s := range d.sessions {
+		d.heartbeat()
 		if in[k] || s.state.Companion == "" || s.Class == transcript.Attachment || !d.knowsAgent(k.Agent) {
 			continue
 		}

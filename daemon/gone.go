@@ -74,6 +74,7 @@ func (d *Daemon) expire(ctx context.Context, now time.Time) {
 		if ctx.Err() != nil || s.busy || !d.expired(s, now) {
 			continue
 		}
+		d.heartbeat()
 		err := d.expireOne(ctx, s, now)
 		if err != nil {
 			err = fmt.Errorf("expire companion of session %s: %w", s.ID, err)
@@ -100,6 +101,7 @@ func (d *Daemon) cleanUp(ctx context.Context) {
 		if ctx.Err() != nil || cleaned[dir] || s.Class == transcript.Attachment {
 			continue
 		}
+		d.heartbeat()
 		cleaned[dir] = true
 		if err := atomicfile.Clean(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			d.Log.Warn("cannot remove temporary files of a crash", "dir", dir, "err", err)

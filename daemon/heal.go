@@ -51,6 +51,7 @@ func (d *Daemon) sources(ctx context.Context) archive.Sources {
 		}
 	}
 	return func(s transcript.Session, _ archive.Generation) []iter.Seq2[transcript.Segment, error] {
+		d.heartbeat()
 		file, ok := files[s.Key]
 		if !ok {
 			return nil
@@ -61,7 +62,7 @@ func (d *Daemon) sources(ctx context.Context) archive.Sources {
 
 // original yields all bytes of a transcript.
 func (d *Daemon) original(ctx context.Context, s transcript.Session) iter.Seq2[transcript.Segment, error] {
-	return watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true})
+	return watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true, Heartbeat: d.heartbeat})
 }
 
 // healPause is the time between two repairs by the daemon itself.

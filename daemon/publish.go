@@ -64,7 +64,10 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session) (made Compacted,
 		return made, next, err
 	}
 	next = s.state
-	text := func(span transcript.Span) ([]byte, error) { return r.Span(ctx, span) }
+	text := func(span transcript.Span) ([]byte, error) {
+		d.heartbeat()
+		return r.Span(ctx, span)
+	}
 	var sum mark.Hash
 	if n := len(a.Generations); n > 0 {
 		sum = a.Generations[n-1].Sum
@@ -119,6 +122,7 @@ func (d *Daemon) story(ctx context.Context, s *session) (*compactor.Compactor, e
 		if err != nil {
 			return nil, fmt.Errorf("read session %s: %w", s.ID, err)
 		}
+		d.heartbeat()
 		model.Add(r)
 	}
 	return model, nil

@@ -143,6 +143,7 @@ func (d *Daemon) readArchived(ctx context.Context, s *session, whole bool) (*com
 			d.pool.long.Lock()
 			defer d.pool.long.Unlock()
 		}
+		d.heartbeat()
 		if seg.Start.Offset == 0 {
 			if err := d.readJoined(ctx, s, now, seg.Data); err != nil {
 				return nil, err
@@ -168,6 +169,7 @@ func (d *Daemon) readJoined(ctx context.Context, s *session, now *reading, begin
 		if err != nil {
 			return fmt.Errorf("read what session %s continues: %w", s.ID, err)
 		}
+		d.heartbeat()
 		now.add(one)
 	}
 	if s.state.Joined = now.decoder.Count(); s.state.Joined == 0 && (s.Thread != "" || transcript.OriginOf(begin).ID != "") {

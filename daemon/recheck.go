@@ -62,11 +62,12 @@ func (d *Daemon) recheck(ctx context.Context, now time.Time) {
 
 // readThrough reads the archived bytes of a session, which fails if they are damaged.
 func (d *Daemon) readThrough(ctx context.Context, s *session) error {
+	d.heartbeat()
 	if s.state.At.Generation == 0 {
 		return nil
 	}
 	for _, err := range d.Archive.Reader(s.Key, s.state.At.Generation).Segments(ctx) {
-		if err != nil {
+		if d.heartbeat(); err != nil {
 			return err
 		}
 	}

@@ -258,7 +258,7 @@ func (s *session) dueGone(d *Daemon) bool {
 // if it has been at rest for RefreshIdle.
 func (d *Daemon) tail(ctx context.Context, s *session) iter.Seq2[transcript.Segment, error] {
 	quiet := s.offer.Quiet
-	return watcher.Tail(ctx, s.Session, s.cursor, watcher.TailOptions{Rest: quiet >= d.Watch.Settle, Torn: quiet >= d.Watch.RefreshIdle})
+	return watcher.Tail(ctx, s.Session, s.cursor, watcher.TailOptions{Rest: quiet >= d.Watch.Settle, Torn: quiet >= d.Watch.RefreshIdle, Heartbeat: d.heartbeat})
 }
 
 // advance records that a segment was archived, or waits for that.

@@ -123,6 +123,7 @@ func (t *tailer) skip(ctx context.Context, offset int64) error {
 		room := t.buf[:min(int64(cap(t.buf)), offset-t.taken.offset)]
 		n, err := t.in.Read(room)
 		t.taken.add(room[:n])
+		t.o.Heartbeat()
 		if err == io.EOF {
 			return nil
 		}
@@ -178,6 +179,7 @@ func (t *tailer) fill(ctx context.Context, want int) (eof bool, err error) {
 		}
 		n, err := t.in.Read(t.buf[len(t.buf):min(cap(t.buf), want)])
 		t.buf = t.buf[:len(t.buf)+n]
+		t.o.Heartbeat()
 		if err == io.EOF {
 			return true, nil
 		}

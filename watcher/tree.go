@@ -194,6 +194,7 @@ func (t *tree) list(ctx context.Context, root int, path string) (below []string,
 	d := t.beginDir(root, path, info)
 	for {
 		entries, err := open.ReadDir(readDirBatch)
+		t.o.Heartbeat()
 		for _, e := range entries {
 			if t.addEntry(d, e) {
 				below = append(below, filepath.Join(path, e.Name()))

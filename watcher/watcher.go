@@ -43,8 +43,8 @@ type Options struct {
 	// offer. They may be nil.
 	Scanned func(Health)
 	Idle    func()
-	// Heartbeat is called by the goroutine that ranges over Run at least every HeartbeatEvery while nothing is offered
-	// (0: not while idle). It may be nil.
+	// Heartbeat is called by the goroutine that ranges over Run (or calls Scan) whenever a scan progressed, and at
+	// least every HeartbeatEvery while nothing is offered (0: not while idle). It may be nil.
 	Heartbeat      func()
 	HeartbeatEvery time.Duration
 }
@@ -145,6 +145,8 @@ type TailOptions struct {
 	Rest bool
 	// Torn: with Rest, a last line without a newline is read as it is.
 	Torn bool
+	// Heartbeat is called after each read. It may be nil.
+	Heartbeat func()
 }
 
 // Tail yields the bytes of the file of s after from, in segments of at most 4 MB of whole lines (8 MB if a line is
@@ -159,6 +161,9 @@ type TailOptions struct {
 // is read, Tail ends without an error and the next call sees a new generation.
 func Tail(ctx context.Context, s transcript.Session, from transcript.Cursor, o TailOptions) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
+		if o.Heartbeat == nil {
+			o.Heartbeat = func() {}
+		}
 		t := tailer{s: s, o: o}
 		defer t.close()
 		err := t.open()

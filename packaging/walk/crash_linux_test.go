@@ -59,7 +59,7 @@ func (w *walk) archived() time.Time {
 
 const (
 	units = "/.config/systemd/user"
-	// quickly is a drop-in of the walk's own: the unit's watchdog has three minutes, which is too long to wait for.
+	// quickly is a drop-in of the walk's own: the unit's watchdog has a minute, which is too long to wait for.
 	quickly = units + "/ccd.service.d/50-walk.conf"
 	// alive is what the watchdog has there.
 	alive = 3 * time.Second

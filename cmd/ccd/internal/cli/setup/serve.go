@@ -102,7 +102,7 @@ func (s *server) daemon(ctx context.Context, wait bool) (*daemon.Daemon, error) 
 	o := s.DaemonOptions(s.library, s.log)
 	o.Lock = s.held
 	o.Published = s.companionPrinter()
-	o.Ready = func() { s.tell(packaging.Notify("READY=1")) }
+	o.Ready = func() { s.tell(s.pulse.Ready()) }
 	o.Heartbeat = beat
 	o.HeartbeatEvery = s.pulse.Every()
 	o.Scanned = func(h watcher.Health) error {
