@@ -319,6 +319,7 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 	}
 	if d.keep(s); err == nil && s.found && s.due(d) {
 		d.found = append(d.found, s)
+		d.catchUp.count(&s.offer)
 		return
 	}
 	s.found = s.found && err != nil

@@ -41,7 +41,8 @@ func (c *catchUp) count(o *watcher.Offer) {
 		return
 	}
 	o.Cold = false
-	if c.Done += o.Size; c.show != nil {
+	c.Done += o.Size
+	if c.Bytes = max(c.Bytes, c.Done); c.show != nil {
 		c.show(c.Done, c.Bytes)
 	}
 }

@@ -120,7 +120,7 @@ func read(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
 		r.Unknown = !m.content.Has() && m.First("toolCalls", "thoughts").Raw == nil
 		m.reply(d, r)
 	case "info", "warning", "error": // shown only on the screen
-		r.UI = true
+		r.UI, r.Unknown = true, !m.content.Has()
 		if text := parts.Text(m.content); strings.HasPrefix(text, "[API Error") || strings.HasPrefix(text, "API Error") {
 			d.Refused(r, m.content)
 		}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"ccd/internal/testkit"
 )
 
 // told returns what ccd's hooks added to a request, oldest first, as each client passes it on: Claude Code records it
@@ -113,7 +115,8 @@ func TestClaudeCodeIsTold(t *testing.T) {
 	t.Parallel()
 	a, p := claudeAgent.found(t), newPlace(t)
 	p.write(filepath.Join(p.home, ".config", "ccd", "config.toml"), "[live]\ncompaction = false\n") // case n is the other way
-	p.ccd("agents", "install", "claude", "--allow")
+	p.ccd("agents", "install", "claude")
+	allow(p)
 	isTold(p, a, []turn{uses("", call{name: "ToolSearch", input: map[string]any{"query": "select:mcp__ccd__restore"}})})
 
 	// Its own compaction, asked for and by itself.
@@ -274,7 +277,26 @@ func asksForIDs(p *place, a agent, all []*request) {
 	}
 }
 
-// TestClaudeCodeMayRestore holds the rules that were asked for at installation: the agent runs `ccd agent` without asking
+// allow adds the rules of docs/AGENTS.md to Claude Code's settings.
+func allow(p *place) {
+	path := filepath.Join(p.home, ".claude", "settings.json")
+	read, err := os.ReadFile(path)
+	testkit.Must(p.t, err)
+	settings := map[string]any{}
+	testkit.Must(p.t, json.Unmarshal(read, &settings))
+	var rules []string
+	for _, ccd := range []string{"ccd", p.ccdPath()} {
+		for _, verb := range []string{"restore", "search", "show"} {
+			rules = append(rules, "Bash("+ccd+" agent "+verb+":*)")
+		}
+	}
+	settings["permissions"] = map[string]any{"allow": rules}
+	text, err := json.Marshal(settings)
+	testkit.Must(p.t, err)
+	p.write(path, string(text))
+}
+
+// TestClaudeCodeMayRestore holds the rules of docs/AGENTS.md: the agent runs `ccd agent` without asking
 // anybody, and nothing else of ccd, nor `ccd agent` with an environment of its own.
 func TestClaudeCodeMayRestore(t *testing.T) {
 	t.Parallel()
@@ -295,7 +317,8 @@ func TestClaudeCodeMayRestore(t *testing.T) {
 		return last(p.asks(a, []string{"-p", "Go on."}, uses("", calls...))).results()
 	}
 	without := asks()
-	p.ccd("agents", "install", "claude", "--allow")
+	p.ccd("agents", "install", "claude")
+	allow(p)
 	with := asks()
 	if len(without) != 7 || len(with) != 7 {
 		t.Fatalf("%d and %d outputs, want seven", len(without), len(with))

@@ -87,12 +87,8 @@ func uninstalls(p *place, a agent, name string) {
 		p.write(filepath.Join(p.home, ".claude", "settings.json"), "{\n\t\"env\": {\"LEDGER\": \"1\"},\n\t\"hooks\": {\"Stop\": []}\n}\n")
 	}
 	first, _ := p.begin(a, "Look at the ledger.")
-	flags := []string{"agents", "install", name}
-	if name == "claude-code" {
-		flags = append(flags, "--allow")
-	}
 	before := p.contents()
-	p.ccd(flags...)
+	p.ccd("agents", "install", name)
 	if len(p.changed(before)) == 0 {
 		t.Error("install changes nothing")
 	}
@@ -102,7 +98,7 @@ func uninstalls(p *place, a agent, name string) {
 	}
 
 	// After a session the agent has written its own files; ccd's must be removed anyway.
-	p.ccd(flags...)
+	p.ccd("agents", "install", name)
 	during, _ := p.begin(a, "Look at the ledger.")
 	p.ccd("agents", "uninstall", name)
 	ours := 0

@@ -468,10 +468,15 @@ func (l *Library) relate() {
 			alike[key] = append(alike[key], e)
 		}
 	}
-	forked := func(e *Entry) int { return min(len(e.Kept.Origin), 1) } // one that says so is no original
+	rank := func(e *Entry) int { // a fork that says so is no original, nor is a file that was given to ccd compact
+		if e.Root == "" {
+			return 2
+		}
+		return min(len(e.Kept.Origin), 1)
+	}
 	for _, all := range alike {
 		original := slices.MinFunc(all, func(a, b *Entry) int { // the name of a copy has something added to the original's
-			return cmp.Or(forked(a)-forked(b), a.Last().Compare(b.Last()), strings.Count(a.ID, "/")-strings.Count(b.ID, "/"), len(a.ID)-len(b.ID), cmp.Compare(a.ID, b.ID))
+			return cmp.Or(rank(a)-rank(b), a.Last().Compare(b.Last()), strings.Count(a.ID, "/")-strings.Count(b.ID, "/"), len(a.ID)-len(b.ID), cmp.Compare(a.ID, b.ID))
 		})
 		for _, e := range all {
 			if e != original {

@@ -92,7 +92,7 @@ func (t *talk) item(r *transcript.Record, it *transcript.Item) {
 		}
 	}
 	t.summed = t.summed || it.Kind == transcript.Summary && !it.Side
-	if it.Kind == transcript.Summary && t.n == 0 {
+	if it.Kind == transcript.Summary && !it.Side && t.n == 0 {
 		t.lead = leadOf(r, it)
 		return
 	}
