@@ -253,10 +253,11 @@ func (p *place) comeBack(before, after *request) (n int) {
 		if q.kind != "result" || id == nil || q.text == saw[q.id] {
 			continue
 		}
-		if !strings.Contains(q.text, "elided; read again before editing") {
+		image := strings.Contains(q.text, "image left out")
+		if !image && !strings.Contains(q.text, "elided; read again before editing") {
 			p.t.Errorf("a stub says %.200q", q.text)
 		}
-		if got := p.must(p.ccdPath(), "restore", id[1]); got != saw[q.id] {
+		if got := p.must(p.ccdPath(), "restore", id[1]); got != saw[q.id] && !strings.Contains(got, `image"`) {
 			p.t.Errorf("%s restores to %d bytes that are not the %d the agent saw", id[1], len(got), len(saw[q.id]))
 		}
 		n++
