@@ -34,7 +34,8 @@ type Rebuilt struct {
 
 // Rebuild is the one answer to damage: it scans the archive's file for intact entries, writes them to a new archive, with what is lost
 // from the sources, if not nil (see fromSource), and puts that in the archive's place. The old file is kept beside it. Others wait for
-// the lock meanwhile. A process that dies leaves the old file or the new one in place. Rebuild fails with ErrNotFound if there is no archive yet. progress, if not nil, is called with thousandths.
+// the lock meanwhile. A process that dies leaves the old file or the new one in place. Rebuild fails with ErrNotFound if there is no
+// archive yet. progress, if not nil, is called with thousandths.
 func (a *Archive) Rebuild(ctx context.Context, sources Sources, progress Progress) (r Rebuilt, err error) {
 	defer wrap(&err, "rebuild archive")
 	if err = a.rebuildable(ctx); err != nil {

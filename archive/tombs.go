@@ -107,12 +107,16 @@ func (t *tombs) with(more []tomb) *tombs {
 		more = slices.Concat(t.all, more)
 	}
 	known := map[string]bool{}
-	return newTombs(slices.DeleteFunc(more, func(one tomb) bool {
-		one.Time = time.Time{}
-		place := fmt.Sprint(one)
-		defer func() { known[place] = true }()
-		return known[place]
-	}))
+	var once []tomb
+	for _, one := range more {
+		place := one
+		place.Time = time.Time{}
+		if key := fmt.Sprint(place); !known[key] {
+			known[key] = true
+			once = append(once, one)
+		}
+	}
+	return newTombs(once)
 }
 
 // maxTombs bounds the file of tombstones, in bytes: a million places. What is more could not be read again.
