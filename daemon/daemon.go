@@ -317,9 +317,10 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 		}
 		return
 	}
-	if d.keep(s); err == nil && s.found && s.due(d) {
+	d.keep(s)
+	d.catchUp.count(&s.offer)
+	if err == nil && s.found && s.due(d) {
 		d.found = append(d.found, s)
-		d.catchUp.count(&s.offer)
 		return
 	}
 	s.found = s.found && err != nil
@@ -329,7 +330,6 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 	case !s.paused():
 		s.failures = 0
 	}
-	d.catchUp.count(&s.offer)
 	if ctx.Err() == nil {
 		d.result(s.offer, err)
 	}

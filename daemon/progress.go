@@ -10,7 +10,7 @@ import (
 type Progress struct {
 	Since time.Time `json:"since"`
 	Bytes int64     `json:"bytes"`
-	Done  int64     `json:"done"` // of Bytes: archived and read, and the companion made if one was due
+	Done  int64     `json:"done"` // of Bytes: archived and read; companions of files found for the first time are made later
 
 	// Estimates from the speed so far; zero in the first seconds and the first percent.
 	Rate int64     `json:"bytes_per_second"`

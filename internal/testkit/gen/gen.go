@@ -124,6 +124,7 @@ func newSession(w io.Writer, v *vocabulary, r *random, now time.Time) *session {
 // counter counts bytes.
 type counter int64
 
+// Write counts the bytes, and does not fail.
 func (c *counter) Write(p []byte) (int, error) {
 	*c += counter(len(p))
 	return len(p), nil
