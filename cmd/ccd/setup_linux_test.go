@@ -222,7 +222,8 @@ func TestSetup(t *testing.T) {
 	}
 }
 
-// TestSetupBesideADaemon: a daemon that runs has the archive; setup writes none of it.
+// TestSetupBesideADaemon: a daemon that runs has the archive; setup writes none of it. Then the service takes its place, as two
+// daemons never run at once.
 func TestSetupBesideADaemon(t *testing.T) {
 	if !asPlain(t) {
 		return
@@ -231,12 +232,13 @@ func TestSetupBesideADaemon(t *testing.T) {
 	c := r.command("ccd", "run", "-q")
 	c.Env = append(c.Env, "CCD_WATCH_SETTLE=1h", "CCD_WATCH_MAX_WAIT=2h")
 	must(t, c.Start())
-	t.Cleanup(func() { _ = c.Process.Signal(syscall.SIGTERM); _ = c.Wait() })
+	t.Cleanup(func() { _ = c.Process.Kill() })
 	daemon := &child{Cmd: c, home: r.home}
 	testkit.Eventually(t, "the daemon runs", func() bool { return daemon.running(t) })
 	put(t, transcriptPath(r.home, 2), strings.Repeat(aLine, 40))
-	_, said := r.ccd(words.ExitFailed, "setup", "--yes") // for the service: two daemons never run at once
-	if !strings.Contains(said, "the running daemon archives new data") || !strings.Contains(said, "failed: service: ") || !strings.Contains(said, "hint: stop it first: kill ") || strings.Contains(said, "archive: ") {
+	_, said := r.ccd(words.ExitDone, "setup", "--yes")
+	must(t, c.Wait())
+	if !strings.Contains(said, "the running daemon archives new data") || !strings.Contains(said, "done: ccd run: stopped, pid ") || !strings.Contains(said, "done: service: ") || strings.Contains(said, "archive: ") {
 		t.Errorf("setup says:\n%s", said)
 	}
 }

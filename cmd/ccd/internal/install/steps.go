@@ -107,7 +107,7 @@ func CheckHome(home string) error {
 }
 
 // Setup plans `ccd setup`: a step for each agent that is here, then the archive and the service. An agent is here if it
-// has a directory, transcripts or a program.
+// has a directory, transcripts or a program. A service takes the place of a `ccd run` that runs.
 func (a Account) Setup(ctx context.Context) (steps []*Step, err error) {
 	if err := a.Agents.Usable(); err != nil {
 		return nil, err
@@ -122,7 +122,12 @@ func (a Account) Setup(ctx context.Context) (steps []*Step, err error) {
 			steps = append(steps, a.connect(f))
 		}
 	}
-	return append(steps, a.archive(plan), a.service(ctx, true)), nil
+	steps = append(steps, a.archive(plan))
+	service := a.service(ctx, true)
+	if run := a.foreground(ctx); run != nil && service.State == Todo {
+		steps = append(steps, run)
+	}
+	return append(steps, service), nil
 }
 
 // Undo plans `ccd setup --undo`: what Setup puts on the machine goes, and the companions. The service and `ccd run` are first, because they

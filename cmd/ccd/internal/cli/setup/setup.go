@@ -50,8 +50,8 @@ func (a *app) setupCommand() *cobra.Command {
 		Use: "setup", GroupID: cli.Setup, Short: "set up everything: agents, archive, service",
 		Long: `Finds the agents on this machine, shows what it will do, and asks. Then it
 connects each agent to ccd, archives existing sessions, and installs the
-service. Run it again to complete a partial setup. Without a terminal it needs
---yes.
+service, which takes the place of a ` + "`ccd run`" + ` that runs. Run it again to
+complete a partial setup. Without a terminal it needs --yes.
 
 --undo removes the service, the companions and what was added to the agents'
 settings. The archive and the configuration stay: ccd prints where they are.
