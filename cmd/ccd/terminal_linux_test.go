@@ -305,6 +305,37 @@ func TestRestoredFileIsToldLocally(t *testing.T) {
 	}
 }
 
+// TestWhoCompacts: setup asks a newcomer, and the answer k leaves agents their own compactions and whole outputs. Who has a
+// configuration is not asked.
+func TestWhoCompacts(t *testing.T) {
+	setup := func(home, question, answer string, code int) {
+		t.Helper()
+		c, screen, got := startOnTerminal(t, home, 200, 50, nil, nil, "setup")
+		got.has(t, question)
+		typeKeys(t, screen, answer+"\n")
+		if got := exitOf(t, c, got); got != code {
+			t.Errorf("an answer of %q ended with %d", answer, got)
+		}
+	}
+	home := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(home, ".pi", "agent", "sessions"), 0o700))
+	file, mod := filepath.Join(home, ".config", "ccd", "config.toml"), filepath.Join(home, ".pi", "agent", "extensions", "ccd", "index.ts")
+	setup(home, "[k]: yes, but keep the agents' own compaction", "n", words.ExitFailed)
+	if _, err := os.Stat(file); err == nil {
+		t.Error("not confirmed, and there is a configuration")
+	}
+	setup(home, "[k]: yes, but keep the agents' own compaction", "k", words.ExitDone)
+	if kept := string(read(t, file)); kept != "live.compaction = false\ncompaction.large_output_tokens = 0\n" {
+		t.Errorf("the configuration is %q", kept)
+	}
+	if _, err := os.Stat(mod); err == nil {
+		t.Error("Pi has the mod that compacts")
+	}
+	must(t, os.WriteFile(file, []byte("live.compaction = true\n"), 0o600))
+	setup(home, "Continue? [Y/n] ", "y", words.ExitDone)
+	read(t, mod)
+}
+
 // TestNothingSteersATerminal: questions and messages contain directory names, which others choose.
 func TestNothingSteersATerminal(t *testing.T) {
 	home := t.TempDir()

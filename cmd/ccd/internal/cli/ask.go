@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,13 +19,19 @@ func (a *App) Answers() bool {
 
 // Yes asks a question on the terminal, and reports whether the answer is yes. An empty line is the usual answer.
 func (a *App) Yes(ctx context.Context, question string, usual bool) (bool, error) {
-	fmt.Fprintf(a.Err, "%s %s ", question, map[bool]string{true: "[Y/n]", false: "[y/N]"}[usual])
+	given, err := a.Ask(ctx, question+map[bool]string{true: " [Y/n] ", false: " [y/N] "}[usual], map[bool]string{true: "y", false: "n"}[usual])
+	return given == "y" || given == "yes", err
+}
+
+// Ask asks a question on the terminal, and returns the answer in lower case: usual for an empty line, "" at the end of input.
+func (a *App) Ask(ctx context.Context, question, usual string) (string, error) {
+	fmt.Fprint(a.Err, question)
 	line, err := ReadLine(ctx, bufio.NewReader(a.In))
 	if line == "" {
 		fmt.Fprintln(a.Err) // end the line of the question
+		return "", err
 	}
-	given := strings.ToLower(strings.TrimSpace(line))
-	return given == "y" || given == "yes" || usual && given == "" && line != "", err
+	return cmp.Or(strings.ToLower(strings.TrimSpace(line)), usual), err
 }
 
 // ReadLine reads a line with its newline, or "" at the end of input. It returns early if ctx ends.

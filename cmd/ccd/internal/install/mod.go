@@ -34,10 +34,10 @@ func (m Mod) does(c transcript.Connect) (all []string) {
 		if c.Asks != "" {
 			from = ", from its version " + c.Asks + " on"
 		}
-		all = append(all, "compact in the agent's place, without a model"+from+"; off: compaction = false below [live], then ccd agents install")
+		all = append(all, "compact in the agent's place, without a model"+from+"; off: live.compaction = false, then ccd agents install")
 	}
 	if m.Output > 0 && c.Outputs {
-		all = append(all, fmt.Sprintf("shorten outputs over %s characters for the model; off: large_output_tokens = 0 below [compaction], then ccd agents install", humanize.Comma(int64(m.Output))))
+		all = append(all, fmt.Sprintf("shorten outputs over %s characters for the model; off: compaction.large_output_tokens = 0, then ccd agents install", humanize.Comma(int64(m.Output))))
 	}
 	return all
 }

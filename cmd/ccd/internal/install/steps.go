@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,6 +39,8 @@ type Step struct {
 	Error string   `json:"error"` // why it failed or is unavailable
 	Hint  string   `json:"hint"`  // what to try next; alternatives follow "; or "
 	Notes []string `json:"notes"` // what the user should know afterwards, a sentence each
+
+	Compacts bool `json:"-"` // it lets ccd compact for an agent
 
 	do func(context.Context) (did string, err error)
 }
@@ -100,6 +103,9 @@ type Account struct {
 
 // CheckHome fails if the home directory belongs to another user, as with sudo: that user could not use the result.
 func CheckHome(home string) error {
+	if strings.HasPrefix(filepath.Base(home), "ccd-demo-") {
+		return words.Hint(errors.New("set up ccd: this shell has the home of ccd demo"), "try it in another shell")
+	}
 	if info, err := os.Stat(home); err == nil && disk.Foreign(info) {
 		return words.Hint(fmt.Errorf("set up ccd: the home directory %s belongs to another user", home), "run it as that user, without sudo")
 	}
@@ -154,6 +160,7 @@ func (a Account) connect(f transcript.Format) *Step {
 	step.What = "connect: " + strings.Join(p.parts, ", ")
 	if step.by(p, "connected", nil); slices.Contains(p.parts, "mod") {
 		step.Does = append(step.Does, a.Agents.o.Mod.does(*f.Connect)...)
+		step.Compacts = a.Agents.o.Mod.Compaction
 	}
 	return step
 }

@@ -20,6 +20,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
+	"ccd/internal/atomicfile"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
@@ -94,7 +95,13 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.agreed(ctx, f, has(steps, install.Todo), a.setupText(steps, f, home, !f.undo || f.dryRun || a.Verbose)); err != nil {
+	own, err := a.agreed(ctx, f, steps, a.setupText(steps, f, home, !f.undo || f.dryRun || a.Verbose))
+	if err == nil && own {
+		if err = a.keepCompactions(); err == nil {
+			steps, err = a.setupSteps(ctx, f)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	switch {
@@ -169,27 +176,64 @@ func (a *app) setupSteps(ctx context.Context, f setupFlags) ([]*install.Step, er
 	return account.Setup(ctx)
 }
 
-// agreed shows the plan and asks whether it is to be done. It fails if the answer is no, or if nobody can answer.
-func (a *app) agreed(ctx context.Context, f setupFlags, todo bool, plan string) error {
+// agreed shows the plan and asks whether it is to be done, own: with compactions as before. It fails if the answer is no, or if nobody
+// can answer.
+func (a *app) agreed(ctx context.Context, f setupFlags, steps []*install.Step, plan string) (own bool, err error) {
+	todo := has(steps, install.Todo)
 	switch {
 	case a.JSON:
-		return nil
+		return false, nil
 	case f.dryRun, todo && !f.yes && !a.Answers():
 		if err := a.Print(plan); err != nil || f.dryRun {
-			return err
+			return false, err
 		}
-		return words.Hint(words.Usage(fmt.Errorf("%s: no terminal to confirm on; nothing was changed", f.verb())), "%s --yes", f.command())
+		return false, words.Hint(words.Usage(fmt.Errorf("%s: no terminal to confirm on; nothing was changed", f.verb())), "%s --yes", f.command())
 	case !a.Quiet || todo && !f.yes:
 		fmt.Fprint(a.Err, mark.Visible(plan))
 	}
 	if !todo || f.yes {
-		return nil
+		return false, nil
 	}
-	yes, err := a.Yes(ctx, "Continue?", true)
-	if err == nil && !yes {
-		err = fmt.Errorf("%s: not confirmed; nothing was changed", f.verb())
+	question, choice := "Continue? [Y/n] ", a.compactsAnew(steps)
+	if choice {
+		question = "Continue? [Y/n]; [k]: yes, but keep the agents' own compaction and whole outputs "
 	}
-	return err
+	given, err := a.Ask(ctx, question, "y")
+	switch {
+	case err != nil:
+		return false, err
+	case given == "y", given == "yes":
+		return false, nil
+	case given == "k" && choice:
+		return true, nil
+	}
+	return false, fmt.Errorf("%s: not confirmed; nothing was changed", f.verb())
+}
+
+// compactsAnew reports whether a step lets ccd compact for an agent, and no configuration says who does.
+func (a *app) compactsAnew(steps []*install.Step) bool {
+	file, err := a.UsualConfig()
+	return err == nil && a.ConfigFile == "" && !disk.Exists(a.Path(file)) && slices.ContainsFunc(steps, func(s *install.Step) bool { return s.Compacts })
+}
+
+// ownCompactions is the configuration with which agents compact themselves and see whole outputs.
+const ownCompactions = "live.compaction = false\ncompaction.large_output_tokens = 0\n"
+
+// keepCompactions writes ownCompactions.
+func (a *app) keepCompactions() error {
+	file, err := a.UsualConfig()
+	if err == nil {
+		file = a.Path(file)
+		err = os.MkdirAll(filepath.Dir(file), 0o700)
+	}
+	if err == nil {
+		err = atomicfile.Write(file, 0o600, []byte(ownCompactions))
+	}
+	if err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	a.Say("done: configuration: %s keeps the agents' own compaction", words.Shell(file))
+	return nil
 }
 
 // shortened is text with ~ for the home directory.
