@@ -205,15 +205,15 @@ type Class string
 const (
 	Asked     Class = "asked"     // messages that a person typed
 	Decisions Class = "decisions" // a person's answers, refusals and approvals
-	Files     Class = "files"     // changed files
 	Failures  Class = "failures"  // what failed last and did not succeed since
+	Files     Class = "files"     // changed files
 	Checks    Class = "checks"    // builds, tests and checks, as last run, unless that failed
 	Commits   Class = "commits"
 )
 
 // Classes returns the classes, the most important first.
 func Classes() []Class {
-	return []Class{Asked, Decisions, Files, Failures, Checks, Commits}
+	return []Class{Asked, Decisions, Failures, Files, Checks, Commits}
 }
 
 // Fact is one fact, with the ID of its original.

@@ -30,7 +30,7 @@ func (a *app) demoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "demo", GroupID: cli.Setup, Short: "see in 15 seconds what ccd is for, in a temporary directory",
 		Long: `Plays an invented session: an agent decides something, compacts its context,
-and cannot say any more what it decided. Then ccd answers, with the commands
+and cannot say any more why it decided so. Then ccd answers, with the commands
 that you would type. ccd does not read your own files and leaves nothing
 behind, or with --keep the session and its archive, to try other commands.`,
 	}
@@ -91,17 +91,17 @@ func (d demo) play(ctx context.Context) error {
 		func() error { return d.quote(ctx, "An invented session with Claude Code. You ask:", "#1") },
 		func() error { return d.quote(ctx, "It measures, and decides:", "#21") },
 		func() error {
-			return d.quote(ctx, "Hours later it compacts its context. This is all that it keeps:", "#66")
+			return d.quote(ctx, "Hours later it compacts its context, and keeps this summary:", "#66")
 		},
 		func() error { return d.quote(ctx, "You ask:", "#67") },
 		func() error { return d.quote(ctx, "It answers:", "#68") },
 		func() error {
-			return d.command(ctx, "ccd kept every word. What did the agent forget of what you asked?", "diff", "--class", "asked", demoID[:8])
-		},
-		func() error {
-			return d.command(ctx, "And why not Decimal?", "search", "--said", "Decimal", "everywhere")
+			return d.command(ctx, "ccd kept every word:", "search", "--said", "Decimal", "everywhere")
 		},
 		func() error { return d.command(ctx, "The whole answer, byte for byte:", "restore", "w1sm843qvd19") },
+		func() error {
+			return d.command(ctx, "What else does the summary not say? That a test fails, for one:", "diff", demoID[:8])
+		},
 	} {
 		if err := step(); err != nil {
 			return err

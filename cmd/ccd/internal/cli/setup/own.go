@@ -45,14 +45,17 @@ func (a *app) sayOwn(ctx context.Context) {
 		}
 		name := l.Argument(e)
 		lost := fmt.Sprintf("The last compaction of %s dropped %d of %s", name, r.Dropped, words.Count(r.Facts, "fact"))
-		i := slices.IndexFunc(r.Classes, func(c dropped.List) bool { return c.Class == dropped.Asked && c.Dropped > 0 })
-		if i < 0 {
-			say = cmp.Or(say, fmt.Sprintf("%s: %s diff %s", lost, a.typed(), name))
-			continue
+		first := r.Classes[slices.IndexFunc(r.Classes, func(c dropped.List) bool { return c.Dropped > 0 })]
+		text := first.List[0].Text
+		if status := first.List[0].Status; status != "" {
+			text += " (" + status + ")"
 		}
-		asked := r.Classes[i]
-		say = fmt.Sprintf("%s, %d of them your words: %s diff %s\n  > %s", lost, asked.Dropped, a.typed(), name, mark.Inline(asked.List[0].Text, quoted))
-		break
+		then := fmt.Sprintf("%s diff %s\n  > %s", a.typed(), name, mark.Inline(text, quoted))
+		if first.Class == dropped.Asked {
+			say = fmt.Sprintf("%s, %d of them your words: %s", lost, first.Dropped, then)
+			break
+		}
+		say = cmp.Or(say, lost+": "+then)
 	}
 	a.Say("%s", cmp.Or(say, fmt.Sprintf("Your longest session: %s show %s", a.typed(), l.Argument(longest))))
 }
