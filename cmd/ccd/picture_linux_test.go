@@ -24,13 +24,13 @@ type shown struct {
 const pictureColumns = 92
 
 // screens are the commands of docs/LOOK.md, which are shown as terminals of 80 and 120 columns show them.
-var screens = []string{"ls", "show 5d2f7a1e", "timeline 5d2f7a1e", "diff 5d2f7a1e", "search Decimal everywhere"}
+var screens = []string{"ls", "show 5d2f7a1e", "timeline 5d2f7a1e", "diff 5d2f7a1e", "search Decimal rejected"}
 
 var pictured = []shown{
 	{"you", "ccd restore 5d2f7a1e#67", nil},
 	{"agent", "ccd restore 5d2f7a1e#68", nil},
-	{"", "ccd search Decimal everywhere", regexp.MustCompile(`^5d2f7a1e|#21 |exporter truncates|Rejected|ms against 41`)},
-	{"", "ccd restore w1sm843qvd19", nil},
+	{"what ccd adds to the summary, once connected", "ccd hook SessionStart --agent claude-code", regexp.MustCompile("^(#21 |Failed, )")},
+	{"", "ccd search Decimal rejected", regexp.MustCompile(`^5d2f7a1e|#21 |exporter truncates|Rejected|ms against 41|41 ms o`)},
 	{"", "ccd diff 5d2f7a1e   # what else the summary does not say", regexp.MustCompile(`^(failures, |  #60|  #18|checks, |  #39)`)},
 }
 
@@ -57,8 +57,13 @@ func TestDocsPicture(t *testing.T) {
 		line, _, _ = strings.Cut(strings.TrimPrefix(line, "ccd "), " #")
 		return strings.ReplaceAll(onScreen(t, home, columns, strings.Fields(line)), "2020", "2026")
 	}
+	place := hookPlace{t: t, home: home, path: filepath.Join(home, ".claude/projects/-home-me-ledger/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl")}
 	var scenes [][]string
 	for _, s := range pictured {
+		if strings.HasPrefix(s.line, "ccd hook ") {
+			scenes = append(scenes, s.text(place.hookContext()))
+			continue
+		}
 		scenes = append(scenes, s.text(screen(pictureColumns, s.line)))
 	}
 	golden(t, "../../docs/picture.svg", svg(pictureColumns, scenes))
@@ -88,11 +93,13 @@ func fits(t *testing.T, screen string, columns int) {
 
 // text returns the command after a prompt or who speaks, the output and an empty line.
 func (s shown) text(screen string) []string {
-	if s.who != "" {
+	text, left := []string{"\x1b[1m$ " + s.line + "\x1b[0m"}, false
+	switch {
+	case s.who != "" && s.only != nil:
+		text, left = []string{"\x1b[36m" + s.who + ":\x1b[0m"}, true
+	case s.who != "":
 		return []string{fmt.Sprintf("\x1b[36m%-7s\x1b[0m%s", s.who+":", strings.TrimSpace(screen)), ""}
 	}
-	text := []string{"\x1b[1m$ " + s.line + "\x1b[0m"}
-	left := false
 	for line := range strings.SplitSeq(strings.TrimRight(screen, "\n"), "\n") {
 		if s.only != nil && !s.only.MatchString(line) {
 			if !left {

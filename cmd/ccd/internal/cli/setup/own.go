@@ -45,19 +45,30 @@ func (a *app) sayOwn(ctx context.Context) {
 		}
 		name := l.Argument(e)
 		lost := fmt.Sprintf("The last compaction of %s dropped %d of %s", name, r.Dropped, words.Count(r.Facts, "fact"))
-		first := r.Classes[slices.IndexFunc(r.Classes, func(c dropped.List) bool { return c.Dropped > 0 })]
-		text := first.List[0].Text
-		if status := first.List[0].Status; status != "" {
-			text += " (" + status + ")"
+		then := fmt.Sprintf("%s diff %s", a.typed(), name)
+		if one := example(r); one != nil {
+			then += "\n  > " + mark.Inline(one.Text, quoted)
+			if one.Status != "" {
+				then += " (" + one.Status + ")"
+			}
 		}
-		then := fmt.Sprintf("%s diff %s\n  > %s", a.typed(), name, mark.Inline(text, quoted))
-		if first.Class == dropped.Asked {
+		if first := r.Classes[0]; first.Class == dropped.Asked && first.Dropped > 0 {
 			say = fmt.Sprintf("%s, %d of them your words: %s", lost, first.Dropped, then)
 			break
 		}
 		say = cmp.Or(say, lost+": "+then)
 	}
 	a.Say("%s", cmp.Or(say, fmt.Sprintf("Your longest session: %s show %s", a.typed(), l.Argument(longest))))
+}
+
+// example returns the first dropped fact that ccd would give the agent back, else nil.
+func example(r *dropped.Report) *dropped.Fact {
+	for _, c := range r.Classes {
+		if i := slices.IndexFunc(c.List, func(f dropped.Fact) bool { return f.InTold }); i >= 0 {
+			return &c.List[i]
+		}
+	}
+	return nil
 }
 
 // forgot returns what the agent dropped at the last compaction of a session.
