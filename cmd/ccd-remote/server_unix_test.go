@@ -266,8 +266,8 @@ func TestTwoMachines(t *testing.T) {
 	if got := fresh.ok("restore", "-q", hits[0].ID); got != want {
 		t.Errorf("restore %s: %q, want %q", hits[0].ID, got, want)
 	}
-	if got := fresh.ok("search", "--everywhere", "needle-"+id(2)); !strings.Contains(got, "desk "+id(2)+"#") {
-		t.Errorf("search --everywhere:\n%s", got)
+	if got := fresh.ok("search", "--machine", "desk", "needle-"+id(2)); !strings.Contains(got, "desk "+id(2)+"#") {
+		t.Errorf("search --machine desk:\n%s", got)
 	}
 	if out := fresh.ok("remote", "check", "--sample", "-1"); !strings.Contains(out, " 0 problems") {
 		t.Error(out)

@@ -45,7 +45,6 @@ type App struct {
 	Verbose  bool
 	Resumes  bool   // with machine: IDs of the copy are added to the index of its archive
 	Machine  string // read the pulled archive of this machine instead of the own one
-	verb     string // the command that a hint with --machine names: this one if it has that flag, else show
 	Damaged  bool   // ccd said that the answer lacks something because of damage
 }
 

@@ -45,22 +45,13 @@ func SessionOf(args []string) string {
 }
 
 // Choose returns the session that arg names. For thisDir it returns the session of the current directory and says so;
-// if there is none, it asks. It reports what other machines have of the session.
+// if there is none, it asks.
 func (a *App) Choose(ctx context.Context, l *reader.Library, arg, agent string) (*reader.Entry, error) {
-	return a.ChooseFor(ctx, l, arg, words.Argument(arg), agent)
-}
-
-// ChooseFor is Choose for a command line on which arg stands within typed.
-func (a *App) ChooseFor(ctx context.Context, l *reader.Library, arg, typed, agent string) (*reader.Entry, error) {
 	if arg == "latest:" {
 		return nil, words.Usage(errors.New("latest: needs a directory, latest:DIR"))
 	}
 	e, err := a.chooseHere(ctx, l, arg, agent)
-	if err != nil {
-		return e, a.NotHere(ctx, l, arg, typed, agent, err)
-	}
-	a.SayMore(ctx, l, e)
-	return e, nil
+	return e, a.notHere(ctx, l, arg, agent, err)
 }
 
 func (a *App) chooseHere(ctx context.Context, l *reader.Library, arg, agent string) (*reader.Entry, error) {

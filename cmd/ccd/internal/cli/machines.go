@@ -140,21 +140,12 @@ func (a *App) PulledLibraries(l *reader.Library) iter.Seq[*reader.Library] {
 	}
 }
 
-// onMachine adds --machine to the command of an error's hint, if the command was called with it.
-func (a *App) onMachine(root *cobra.Command, err error) error {
-	var next interface{ Hint() string }
-	if a.Machine == "" || !errors.As(err, &next) {
-		return err
-	}
-	if d := new(archive.DamageError); errors.As(err, &d) {
+// pulledDamage adds to the error of a damaged archive of another machine what mends it.
+func (a *App) pulledDamage(err error) error {
+	if d := new(archive.DamageError); a.Machine != "" && errors.As(err, &d) {
 		return words.Hint(err, "remove %s, then ccd remote pull", mark.Inline(d.Path, 0))
 	}
-	line := strings.Fields(next.Hint())
-	c, rest, found := root.Find(line[min(1, len(line)):])
-	if found != nil || c == root || c.Flags().Lookup("machine") == nil || c.Name() == "remote" || slices.Contains(rest, "--machine") {
-		return err
-	}
-	return words.Hint(err, "%s --machine %s %s", c.CommandPath(), words.Shell(a.Machine), strings.Join(rest, " "))
+	return err
 }
 
 // Copied finds an original of another machine's session if a copy by `ccd resume --machine` in this project names its ID. The
@@ -174,42 +165,15 @@ func (a *App) Copied(ctx context.Context, l *reader.Library, want reader.Wanted)
 	return o, false
 }
 
-// SayMore reports the machines that have more records of a session than there are here.
-func (a *App) SayMore(ctx context.Context, l *reader.Library, e *reader.Entry) {
-	if a.Quiet {
-		return
-	}
-	for other := range a.OtherLibraries(l) {
-		if there := other.Session(ctx, e.Key); there.Kept.Records > e.Kept.Records {
-			a.Say("machine %s has %s of this session, here %d: --machine %s",
-				other.Machine, words.Count(there.Kept.Records, "record"), e.Kept.Records, words.Shell(other.Machine))
-		}
-	}
-}
-
-// NotHere adds the machines that have a session to the error that it is not here. typed is how the command line names it.
-func (a *App) NotHere(ctx context.Context, l *reader.Library, arg, typed, agent string, err error) error {
+// notHere adds the machine that has a session to the error that it is not here.
+func (a *App) notHere(ctx context.Context, l *reader.Library, arg, agent string, err error) error {
 	if _, latest := reader.LatestIn(arg); arg == ThisDir || latest || !errors.Is(err, archive.ErrNotFound) {
 		return err
 	}
-	var found []*reader.Entry
 	for other := range a.LoadedOthers(ctx, l) {
-		if e, err := other.Find(arg, agent); err == nil {
-			found = append(found, e)
+		if _, wrong := other.Find(arg, agent); wrong == nil {
+			return words.Hint(fmt.Errorf("find session %s: %w here, but on machine %s", arg, archive.ErrNotFound, other.Machine), "add --machine %s", words.Shell(other.Machine))
 		}
 	}
-	switch len(found) {
-	case 0:
-		return err
-	case 1:
-		e := found[0]
-		err = fmt.Errorf("find session %s: %w here, but on machine %s (%s)", arg, archive.ErrNotFound, e.Machine, words.Count(e.Kept.Records, "record"))
-	default:
-		several := &reader.AmbiguousError{What: "session " + arg, Why: fmt.Sprintf("it is not here, but on %d machines", len(found))}
-		for _, e := range found {
-			several.Matches = append(several.Matches, fmt.Sprintf("%s  %s  %s", mark.Inline(e.Machine, 60), mark.Inline(e.ID, 400), words.Count(e.Kept.Records, "record")))
-		}
-		err = several
-	}
-	return words.Hint(err, "ccd %s --machine %s %s", a.verb, words.Shell(found[0].Machine), typed)
+	return err
 }

@@ -44,7 +44,7 @@ func (a *App) Execute(ctx context.Context, args []string) int {
 	if err == nil && a.Damaged {
 		err = ErrDamaged
 	}
-	Report(s.Err, a.onMachine(root, err), slices.Contains(strings.Fields(c.CommandPath()), "agent"))
+	Report(s.Err, a.pulledDamage(err), slices.Contains(strings.Fields(c.CommandPath()), "agent"))
 	return ExitCode(err)
 }
 
@@ -85,11 +85,6 @@ func (a *App) rootCommand() *cobra.Command {
 	flags.BoolVar(&a.JSON, "json", false, "print JSON with stable keys (ccd help COMMAND --json)")
 	flags.BoolVarP(&a.Quiet, "quiet", "q", false, "print only errors on stderr")
 	flags.BoolVarP(&a.Verbose, "verbose", "v", false, "print more on stderr")
-	root.PersistentPreRun = func(c *cobra.Command, _ []string) {
-		if a.verb = CommandName(c); c.Flags().Lookup("machine") == nil {
-			a.verb = "show"
-		}
-	}
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g, Title: g})
 	}

@@ -164,7 +164,7 @@ type restoring struct {
 func (r *restoring) all(ctx context.Context) iter.Seq2[reader.Original, error] {
 	return func(yield func(reader.Original, error) bool) {
 		if r.session != "" {
-			e, err := r.chosen(ctx, r.session, "--session "+words.Shell(r.session))
+			e, err := r.chosen(ctx, r.session)
 			if err == nil {
 				yield(r.library.Whole(e, r.generation))
 			} else {
@@ -181,12 +181,12 @@ func (r *restoring) all(ctx context.Context) iter.Seq2[reader.Original, error] {
 	}
 }
 
-// chosen returns the session that arg names, which stands within typed.
-func (r *restoring) chosen(ctx context.Context, arg, typed string) (*reader.Entry, error) {
+// chosen returns the session that arg names.
+func (r *restoring) chosen(ctx context.Context, arg string) (*reader.Entry, error) {
 	if err := r.library.Load(ctx); err != nil {
 		return nil, err
 	}
-	return r.ChooseFor(ctx, r.library, cmp.Or(arg, cli.ThisDir), typed, r.agent)
+	return r.Choose(ctx, r.library, cmp.Or(arg, cli.ThisDir), r.agent)
 }
 
 // originals yields what an argument names: an original, or records of a session.
@@ -199,7 +199,7 @@ func (r *restoring) originals(ctx context.Context, want reader.Wanted) iter.Seq2
 		name, first, last, err := want.Range()
 		e := (*reader.Entry)(nil)
 		if err == nil {
-			e, err = r.chosen(ctx, name, words.Argument(want.Name))
+			e, err = r.chosen(ctx, name)
 		}
 		if err != nil {
 			yield(reader.Original{}, err)

@@ -27,7 +27,7 @@ type searchFlags struct {
 	narrow
 	tool, path, session string
 	said                string // "", both or human
-	all, everywhere     bool
+	all                 bool
 	line                bool // the words are one line, which no shell has split
 	limit, context      int
 
@@ -84,7 +84,7 @@ match, in what restore prints), kind, tool ("" if none), id, time, snippet
 taken_back (by the person), copies (how many forks have the same record),
 equal (how many more equal originals), before and after (lines, with
 --context), machine and pulled (when its copy was
-last read), if it is another machine's (--everywhere, --machine),
+last read), if it is another machine's (--machine),
 sessions_not_searched (if --limit ended the search, how many more may have hits)`,
 		Example: `  ccd search overflow cents
       items with both words
@@ -104,8 +104,6 @@ sessions_not_searched (if --limit ended the search, how many more may have hits)
 	c.Flags().SortFlags = false
 	f.add(a, c)
 	a.MachineFlag(c)
-	c.Flags().BoolVar(&f.everywhere, "everywhere", false, "search the pulled sessions of all machines too")
-	cli.NotWith(c, "everywhere", "machine")
 	return c
 }
 
@@ -148,17 +146,8 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if !f.all && f.session == "" {
 		p.copies = copiesOf(l)
 	}
-	more, missing := p.search(ctx, l, f, a.Choose)
-	if missing != nil && !(f.everywhere && errors.Is(missing, archive.ErrNotFound)) { // else the session may be on another machine
-		return missing
-	}
-	if f.everywhere && more {
-		if err := p.everywhere(ctx, f); err != nil {
-			return err
-		}
-	}
-	if missing != nil && p.sources == 0 {
-		return missing
+	if err := p.search(ctx, f); err != nil {
+		return err
 	}
 	if a.JSON {
 		if err := a.PrintJSON(p.out); err != nil {
@@ -170,53 +159,33 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 
 func isOperator(word string) bool { return word == "AND" || word == "OR" || word == "NOT" }
 
-// everywhere prints the hits in the archives of other machines, and records how old these are.
-func (p *hitPrinter) everywhere(ctx context.Context, f searchFlags) error {
-	for other := range p.LoadedOthers(ctx, p.library) {
-		p.copies = nil
-		more, err := p.search(ctx, other, f, func(_ context.Context, l *reader.Library, arg, agent string) (*reader.Entry, error) {
-			return l.Find(arg, agent)
-		})
-		if errors.Is(err, archive.ErrNotFound) { // it has no such session
-			continue
-		}
-		p.machines = append(p.machines, cli.NameAndAge(other.Place))
-		if p.Incomplete(other); !more || err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// search prints the hits in an archive: with --session in the one that find finds.
-func (p *hitPrinter) search(ctx context.Context, l *reader.Library, f searchFlags, find func(context.Context, *reader.Library, string, string) (*reader.Entry, error)) (more bool, err error) {
+// search prints the hits.
+func (p *hitPrinter) search(ctx context.Context, f searchFlags) error {
+	l := p.library
 	in := l.Sessions
 	if f.session != "" {
-		e, err := find(ctx, l, f.session, f.agent)
+		e, err := p.Choose(ctx, l, f.session, f.agent)
 		if err != nil {
-			return true, err
+			return err
 		}
 		in = f.family(in, e)
 		l.Damage = nil // what is damaged is not searched
 	}
 	in = f.sources(in)
-	p.library, p.sources = l, p.sources+len(in)
+	p.sources = len(in)
 	show, wipe := p.Progress("searching:")
 	defer wipe()
-	one := search.Search{Library: l, Sessions: in, Query: p.query, Progress: show, Wanted: func(h search.Hit) bool {
+	one := search.Search{Library: l, Sessions: in, Query: p.query, Most: p.limit, Progress: show, Wanted: func(h search.Hit) bool {
 		return h.Record == 0 || h.Record > p.copies[h.Session.Key]
 	}}
-	if p.limit > 0 {
-		one.Most = p.limit - p.hits
-	}
 	if p.said {
 		one.Counts = search.Hit.Said
 	}
 	found, err := one.Best(ctx)
 	wipe()
 	l.Damage = append(l.Damage, found.Damage...)
-	if p.left += found.Left; err != nil {
-		return false, err
+	if p.left = found.Left; err != nil {
+		return err
 	}
 	all := found.All()
 	if said := slices.DeleteFunc(slices.Clone(all), func(h *search.Hit) bool { return !h.Said() }); p.said && len(said) > 0 {
@@ -226,20 +195,17 @@ func (p *hitPrinter) search(ctx context.Context, l *reader.Library, f searchFlag
 		if p.JSON {
 			p.out = append(p.out, p.object(h))
 		} else if err := p.lines(h); err != nil {
-			return false, err
+			return err
 		}
 		p.hits++
 	}
-	return p.hits < p.limit || p.limit == 0, nil
+	return nil
 }
 
 // reportSearch reports how the search ended.
 func (a *app) reportSearch(p *hitPrinter, l *reader.Library, f searchFlags, args []string) error {
 	a.Incomplete(l)
 	a.SayLag(l, f.which.Of(l.Sessions)...)
-	if len(p.machines) > 0 {
-		a.Say("also searched: %s; `ccd remote pull` reads what is new", strings.Join(p.machines, ", "))
-	}
 	if p.rest > 0 {
 		a.Say("\nmore hits, in thoughts, calls and results: ccd search --all%s", cli.Typed(args))
 	}
@@ -249,20 +215,19 @@ func (a *app) reportSearch(p *hitPrinter, l *reader.Library, f searchFlags, args
 	case p.hits > 0 && p.hits == f.limit:
 		a.Say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", words.Count(p.hits, "hit"), f.limit*4)
 	case p.hits > 0, a.Damaged:
-	case len(l.Sessions) == 0 && !l.Limited() && !a.HasPulled(l):
+	case len(l.Sessions) == 0 && !l.Limited():
 		return words.Hint(fmt.Errorf("search: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
 	default:
-		if err := f.missing(a, l); err != nil && !f.everywhere {
+		if err := f.missing(a, l); err != nil {
 			return err
 		}
-		return f.none(l, p.query, args, p.sources, !f.everywhere && a.HasPulled(l))
+		return f.none(l, p.query, args, p.sources)
 	}
 	return nil
 }
 
 // none returns the error of a search without hits in so many sessions. Its hint is a wider search.
-// pulled: other machines were not searched.
-func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sources int, pulled bool) error {
+func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sources int) error {
 	err := fmt.Errorf("search: %w in any of %s", archive.ErrNotFound, words.Count(sources, "archived session"))
 	if l.Limited() {
 		err = fmt.Errorf("search: %w%s (%d searched)", archive.ErrNotFound, l.Scope(), sources)
@@ -299,8 +264,6 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 	switch {
 	case len(each) > len(q.Words):
 		return words.Hint(fmt.Errorf("%w as a phrase", err), "ccd search%s", cli.Typed(each))
-	case pulled:
-		return words.Hint(err, "ccd search --everywhere%s", what)
 	case len(each) > 1 && len(q.Any)+len(q.None) == 0: // no record has all of the words
 		return words.Hint(err, "ccd search%s", cli.Typed(strings.Fields(strings.Join(each, " OR "))))
 	}
@@ -360,22 +323,20 @@ func copiesOf(l *reader.Library) map[transcript.Key]int {
 
 type hitPrinter struct {
 	*app
-	library  *reader.Library // of the hits
-	sources  int             // sessions that were searched
-	machines []string        // that were searched, with their ages
-	query    search.Query
-	limit    int
-	width    int // of the terminal; 0: not a terminal
-	colour   bool
-	last     transcript.Key         // session of the previous hit
-	place    string                 // machine of the previous hit
-	said     bool                   // print only what was said, if anything was
-	rest     int                    // hits not printed for that
-	left     int                    // sessions that were not searched, because enough was found
-	below    string                 // stands above the hits that are like the previous one
-	copies   map[transcript.Key]int // records at the start of a copy by ccd, which the search finds in its original
-	hits     int
-	out      []hitOutput // of --json
+	library *reader.Library // of the hits
+	sources int             // sessions that were searched
+	query   search.Query
+	limit   int
+	width   int // of the terminal; 0: not a terminal
+	colour  bool
+	last    transcript.Key         // session of the previous hit
+	said    bool                   // print only what was said, if anything was
+	rest    int                    // hits not printed for that
+	left    int                    // sessions that were not searched, because enough was found
+	below   string                 // stands above the hits that are like the previous one
+	copies  map[transcript.Key]int // records at the start of a copy by ccd, which the search finds in its original
+	hits    int
+	out     []hitOutput // of --json
 }
 
 // lines prints a hit. On a terminal, hits are grouped by session and fit its lines; elsewhere, each names its session.
@@ -421,18 +382,14 @@ func (p *hitPrinter) heading(b *strings.Builder, h *search.Hit) {
 		p.last = transcript.Key{}
 	}
 	p.below = below
-	if h.Session.Key == p.last && p.place == p.library.Machine {
+	if h.Session.Key == p.last {
 		return
 	}
 	if p.hits > 0 && b.Len() == 0 {
 		b.WriteString("\n")
 	}
-	machine := ""
-	if p.library.Machine != "" {
-		machine = mark.Inline(p.library.Machine, 60) + ": "
-	}
-	b.WriteString(table.Cut(machine+cli.SessionLine(p.library.Entry(h.Session.Key)), p.width) + "\n")
-	p.last, p.place = h.Session.Key, p.library.Machine
+	b.WriteString(table.Cut(cli.SessionLine(p.library.Entry(h.Session.Key)), p.width) + "\n")
+	p.last = h.Session.Key
 }
 
 // hitPlace says when the hit was written, and in what.
