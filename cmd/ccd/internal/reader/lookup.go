@@ -25,7 +25,6 @@ type Wanted struct {
 	Agent      string // "" for every agent
 	Generation int    // of a record; 0 is the current one
 	Raw        bool   // the lines that hold it
-	Full       bool   // the whole of a result that the agent saw cut
 	In         *Entry // in which an ID is looked for first; nil: in the newest
 }
 
@@ -52,26 +51,18 @@ func (w Wanted) Range() (session string, first, last int, err error) {
 
 // Original finds what is wanted. Progress, which may be nil, is told how much of the archive has been looked through.
 func (l *Library) Original(ctx context.Context, w Wanted, progress func(done, total int64)) (Original, error) {
-	if w.OfSession() || w.Full {
+	if w.OfSession() {
 		if err := l.Load(ctx); err != nil {
 			return Original{}, err
 		}
-	}
-	if w.OfSession() {
 		return l.record(ctx, w)
 	}
 	found, err := l.lookup(ctx, w, progress)
 	if err != nil {
 		return Original{}, err
 	}
-	return l.original(ctx, found).as(ctx, w)
-}
-
-// as is the original in the form that is wanted.
-func (o Original) as(ctx context.Context, w Wanted) (Original, error) {
-	if o.raw = w.Raw; w.Full {
-		return o.spilled(ctx)
-	}
+	o := l.original(ctx, found)
+	o.raw = w.Raw
 	return o, nil
 }
 
@@ -133,10 +124,7 @@ func (l *Library) Records(ctx context.Context, e *Entry, w Wanted, first, last i
 				p = Items(*r)
 			}
 			o, err := l.Placed(ctx, g, p, r)
-			if err == nil {
-				o, err = o.as(ctx, w)
-			}
-			if !yield(o, err) || n == last {
+			if o.raw = w.Raw; !yield(o, err) || n == last {
 				return
 			}
 		}

@@ -140,68 +140,10 @@ func (o Original) writeParts(ctx context.Context, w io.Writer, seen bool, hidden
 	return nil
 }
 
-// spilled returns the file that holds the whole of a result that the agent saw cut. What was not cut is its own whole.
-func (o Original) spilled(ctx context.Context) (Original, error) {
-	id := o.found.Hash.ID()
-	if err := o.reading().Bytes().CheckPointer(ctx, o.found.Pointer); err != nil {
-		return Original{}, err // its ID is known: that its session is not is damage
-	}
-	for r, err := range o.reading().Holding(ctx, o.found.Parts) {
-		if err != nil {
-			return Original{}, err
-		}
-		for _, it := range r.Items {
-			if it.Kind != transcript.Result || !inside(it.Span, o.found.Parts) {
-				continue
-			}
-			said := it.Explain(it.Tool, transcript.Other)
-			if whole := transcript.Demoted(said.Text); whole != "" {
-				return o.library.demoted(o.Entry, whole)
-			}
-			if said.Spilled != "" {
-				return o.library.attachment(o.Entry, said.Spilled)
-			}
-		}
-	}
-	return Original{}, words.Hint(fmt.Errorf("restore %s: it was not cut; the agent saw all of it", id), "ccd restore %s", id)
-}
-
-func inside(s transcript.Span, parts []transcript.Part) bool {
-	return slices.ContainsFunc(parts, func(p transcript.Part) bool { return p.Span.Off <= s.Off && s.End() <= p.Span.End() })
-}
-
 // file is all of a generation.
 func (l *Library) file(e *Entry, g archive.Generation) Original {
 	p := transcript.Pointer{Hash: g.Sum, Record: 1, Last: e.Kept.Records, Parts: []transcript.Part{{Span: transcript.Span{Len: g.Tip.Offset}}}}
 	return Original{library: l, Entry: e, Whole: true, found: archive.Found{Pointer: p, Key: e.Key, Generation: g.N}}
-}
-
-// demoted returns the whole of an output of which a hook let the agent see the beginning.
-func (l *Library) demoted(of *Entry, whole mark.ID) (Original, error) {
-	for _, e := range l.Sessions {
-		if e.Class != transcript.Attachment || e.Agent != of.Agent {
-			continue
-		}
-		if g, err := e.Generation(0); err == nil && g.Sum.ID() == whole {
-			return l.file(e, g), nil
-		}
-	}
-	return Original{}, l.Missing(fmt.Errorf("restore demoted output %s: %w", whole, archive.ErrNotFound))
-}
-
-// attachment returns the archived file of a session that the transcript calls file: by its path or, where the session
-// moved, by its name among the files of that session.
-func (l *Library) attachment(of *Entry, file string) (Original, error) {
-	name := "tool-results/" + transcript.Base(file)
-	family := cmp.Or(of.Parent, of.ID)
-	for _, e := range l.Sessions {
-		own := e.Parent == of.ID || e.Parent == family
-		if e.Class == transcript.Attachment && (e.Path == file || own && strings.HasSuffix(e.ID, "/"+name)) {
-			g, err := e.Generation(0)
-			return l.file(e, g), err
-		}
-	}
-	return Original{}, l.Missing(fmt.Errorf("restore spilled file %s: %w: it was deleted before it could be archived", file, archive.ErrNotFound))
 }
 
 // Info is what --info tells.

@@ -65,7 +65,6 @@ type DiffQuery struct {
 type RestoreQuery struct {
 	ID      string `json:"id,omitempty" jsonschema:"the ID of a marker [ccd ID ...], a unique prefix of it of 4 or more characters, or SESSION#N for record N of a session"`
 	Raw     bool   `json:"raw,omitempty" jsonschema:"the JSON line(s) of the transcript with it, instead of the text"`
-	Full    bool   `json:"full,omitempty" jsonschema:"the full tool output if the agent saw a shortened one"`
 	File    string `json:"file,omitempty" jsonschema:"instead of id: path of a file, to get it as an agent last read or wrote it"`
 	At      string `json:"at,omitempty" jsonschema:"with file: as it was at this time, such as 2026-01-29T10:30Z"`
 	Session string `json:"session,omitempty" jsonschema:"with file: in this session only"`

@@ -40,8 +40,8 @@ func (q RestoreQuery) check() error {
 		return toolError("restore: give either id or file")
 	case q.File == "" && (q.At != "" || q.Session != ""):
 		return toolError("restore: at and session need file; to get a record of a session use id SESSION#N")
-	case q.File != "" && (q.Raw || q.Full), q.Raw && q.Full:
-		return toolError("restore: use only one of raw, full and file")
+	case q.File != "" && q.Raw:
+		return toolError("restore: use only one of raw and file")
 	case q.Offset < 0 || q.Limit < 0:
 		return toolError("restore: offset and limit must not be negative")
 	}
@@ -91,11 +91,7 @@ func (o Original) elsewhere(q RestoreQuery) (text string) {
 	if q.File != "" {
 		return text
 	}
-	flag := ""
-	if q.Full {
-		flag = " --full"
-	}
-	return text + ". In a shell: ccd agent restore" + flag + " '" + q.ID + "' > FILE"
+	return text + ". In a shell: ccd agent restore '" + q.ID + "' > FILE"
 }
 
 // window adds the characters that are asked for, as many as fit, and their position. A byte that is not UTF-8 counts as one

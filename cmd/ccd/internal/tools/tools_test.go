@@ -256,7 +256,7 @@ func TestErrorsAreTheModelsToRead(t *testing.T) {
 		{map[string]any{}, "either id or file"},
 		{map[string]any{"id": "a", "file": "b"}, "either id or file"},
 		{map[string]any{"id": "a", "at": "2026"}, "need file"},
-		{map[string]any{"id": "a", "raw": true, "full": true}, "only one"},
+		{map[string]any{"file": "a", "raw": true}, "only one"},
 		{map[string]any{"id": "a", "offset": -1}, "must not be negative"},
 		{map[string]any{"id": 7}, "type"},
 		{map[string]any{"name": "a"}, "additional properties"},

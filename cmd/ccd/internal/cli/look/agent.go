@@ -24,7 +24,7 @@ project.`,
   ccd agent show --section handover
       the last request, work in progress, plan and open problems`,
 		},
-		a.forAgent(a.restoreCommand(), "raw", "full", "agent"),
+		a.forAgent(a.restoreCommand(), "raw", "agent"),
 		a.forAgent(a.searchCommand(), "said", "tool", "path", "session", "agent", "since", "until", "context", "limit", "all"),
 		a.forAgent(a.showCommand(), "section", "agent"),
 	)

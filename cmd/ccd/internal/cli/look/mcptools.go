@@ -118,7 +118,7 @@ func (a *app) toolOriginal(ctx context.Context, q tools.RestoreQuery) (tools.Ori
 	if err != nil {
 		return tools.Original{}, err
 	}
-	want := reader.Wanted{Name: id, Raw: q.Raw, Full: q.Full}
+	want := reader.Wanted{Name: id, Raw: q.Raw}
 	o, err := a.original(ctx, l, want, func(int64, int64) {})
 	if err != nil {
 		return tools.Original{}, lostOriginal(err, mark.Inline(id, 100), "index")

@@ -26,7 +26,7 @@ type restoreFlags struct {
 	session, agent, output string
 	file, at               string
 	generation             int
-	raw, full, info, force bool
+	raw, info, force       bool
 }
 
 func (a *app) restoreCommand() *cobra.Command {
@@ -78,7 +78,6 @@ since): null or {what, session, record, time}`,
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&f.raw, "raw", false, "print the transcript's lines, byte for byte")
-	flags.BoolVar(&f.full, "full", false, "print the full result if the agent saw a shortened one")
 	flags.BoolVar(&f.info, "info", false, "describe the original instead of printing it")
 	flags.StringVar(&f.session, "session", "", "print the whole transcript of `SESSION`")
 	flags.StringVar(&f.file, "file", "", "print the file `PATH` as the agent last saw it")
@@ -87,8 +86,7 @@ since): null or {what, session, record, time}`,
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
 	outputFlags(flags, &f.output, &f.force)
-	cli.NotWith(c, "file", "raw", "full", "generation")
-	cli.NotWith(c, "full", "raw", "session")
+	cli.NotWith(c, "file", "raw", "generation")
 	cli.NotWith(c, "info", "output")
 	return c
 }
@@ -134,7 +132,7 @@ func (a *app) restore(ctx context.Context, f restoreFlags, args []string) error 
 		l.Agents = l.Agents.Exact()
 	}
 	for _, arg := range args {
-		want := reader.Wanted{Name: reader.Unmark(arg), Agent: f.agent, Generation: f.generation, Raw: f.raw, Full: f.full}
+		want := reader.Wanted{Name: reader.Unmark(arg), Agent: f.agent, Generation: f.generation, Raw: f.raw}
 		if want.OfSession() {
 			_, first, last, err := want.Range()
 			if err != nil {
