@@ -65,11 +65,11 @@ func TestHelp(t *testing.T) {
 // TestSynonyms: a synonym is not a command, and what it suggests is one.
 func TestSynonyms(t *testing.T) {
 	root := newApp(cli.Std{Out: &bytes.Buffer{}}, account.Env{}).Root()
-	for typed := range cli.Synonyms {
+	for typed, meant := range cli.Synonyms {
 		if c, _, err := root.Find([]string{typed}); err == nil && c != root {
 			t.Errorf("%s is a command", typed)
 		}
-		if line := "ccd " + cli.NearestCommand(root, typed); unknown(root, line) != "" {
+		if line := "ccd " + meant; unknown(root, line) != "" {
 			t.Errorf("%s leads to %q, which is none", typed, line)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -67,7 +66,7 @@ func Report(w io.Writer, err error, forAgent bool) {
 		return
 	}
 	err = reader.Locked(err)
-	text := fmt.Sprintf("ccd: %s\n", middle(strings.TrimPrefix(brief(err), "ccd: ")))
+	text := fmt.Sprintf("ccd: %s\n", strings.TrimPrefix(err.Error(), "ccd: "))
 	if errors.As(err, &several) {
 		for _, m := range several.Matches {
 			text += fmt.Sprintf("  %s\n", m)
@@ -81,35 +80,6 @@ func Report(w io.Writer, err error, forAgent bool) {
 		text += fmt.Sprintf("hint: %s\n", line)
 	}
 	fmt.Fprint(w, mark.Visible(text)) // the error may quote names from transcripts
-}
-
-// brief returns what ccd did and what the system answered, without the steps between.
-func brief(err error) string {
-	text := err.Error()
-	var cause *fs.PathError
-	if !errors.As(err, &cause) || !strings.HasSuffix(text, cause.Error()) {
-		return text
-	}
-	did, _, _ := strings.Cut(strings.TrimSuffix(text, cause.Error()), ": ")
-	switch {
-	case did == "":
-		return text
-	case strings.Contains(did, cause.Path):
-		return did + ": " + cause.Err.Error()
-	}
-	return did + ": " + cause.Path + ": " + cause.Err.Error()
-}
-
-// mostError is the number of characters of an error that are printed. An error ends with its cause and may quote an
-// argument of any length.
-const mostError = 4000
-
-// middle cuts the middle out of a text that is too long.
-func middle(text string) string {
-	if r := []rune(text); len(r) > mostError {
-		return string(r[:mostError/8]) + "…" + string(r[len(r)-mostError/8:])
-	}
-	return text
 }
 
 // Signals returns a context that the first SIGINT or SIGTERM cancels, with errInterrupted or errTerminated as its

@@ -84,11 +84,6 @@ func usageErrors(c *cobra.Command) {
 		}
 		if text := err.Error(); strings.HasPrefix(text, "accepts ") || strings.HasPrefix(text, "unknown command ") { // cobra's own only counts
 			err = fmt.Errorf("expected `%s`, got %s", strings.TrimSuffix(c.UseLine(), " [flags]"), words.Count(len(given), "argument"))
-			for i, arg := range given {
-				if c.Flags().Lookup(arg) != nil { // `label ID pin`
-					return words.Hint(words.Usage(err), "%s --%s", strings.Join(append([]string{c.CommandPath()}, given[:i]...), " "), arg)
-				}
-			}
 		}
 		return Usage(c, err)
 	}

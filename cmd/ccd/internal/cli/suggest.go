@@ -39,7 +39,7 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	if found, _, err := c.Root().Find(args[:1]); c.HasParent() && err == nil && found != c.Root() {
 		return words.Hint(unknown, "%s", found.CommandPath())
 	}
-	meant := NearestCommand(c, args[0])
+	meant := nearest(c, strings.ToLower(args[0]))
 	if meant == "" {
 		return words.Hint(unknown, "%s --help", c.CommandPath())
 	}
@@ -52,9 +52,8 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	return words.Hint(unknown, "%s %s", c.CommandPath(), meant)
 }
 
-// NearestCommand returns the command that a user who typed something else meant, or "".
-func NearestCommand(c *cobra.Command, typed string) string {
-	typed = strings.ToLower(typed)
+// nearest returns the command that a user who typed something else meant, or "".
+func nearest(c *cobra.Command, typed string) string {
 	if meant, ok := Synonyms[typed]; ok && !c.HasParent() {
 		return meant
 	}
@@ -67,31 +66,12 @@ func NearestCommand(c *cobra.Command, typed string) string {
 
 // unknownFlag returns the error for flags that cannot be parsed. It suggests the nearest flag.
 func unknownFlag(c *cobra.Command, err error) error {
-	word, long := strings.CutPrefix(err.Error(), "unknown flag: ")
-	if !long {
-		_, letters, _ := strings.Cut(err.Error(), " in -") // pflag took a word for flags in one letter each
-		word = "-" + letters
-	}
-	typed := strings.TrimPrefix(word, "--")
 	var names []string
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			names = append(names, f.Name)
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if typed, unknown := strings.CutPrefix(err.Error(), "unknown flag: --"); unknown {
+		if best, _ := config.Nearest(typed, names); best != "" {
+			return words.Hint(Usage(c, err), "%s --%s", c.CommandPath(), best)
 		}
-	})
-	for _, not := range []string{"no-", "un"} {
-		if f := c.Flags().Lookup(strings.TrimPrefix(typed, not)); f != nil && f.Value.Type() == "bool" {
-			return words.Hint(Usage(c, err), "%s --%s=false", c.CommandPath(), f.Name)
-		}
-	}
-	if meant := map[string]string{"version": "ccd version", "versions": "ccd files PATH"}[typed]; meant != "" {
-		return words.Hint(Usage(c, err), "%s", meant)
-	}
-	if best, _ := config.Nearest(typed, names); best != "" && long {
-		return words.Hint(Usage(c, err), "%s --%s", c.CommandPath(), best)
-	}
-	if strings.Contains(c.Use, "WORDS") && len(word) > 2 {
-		return words.Hint(Usage(c, err), "%s%s", c.CommandPath(), Typed(append(c.Flags().Args(), word)))
 	}
 	return Usage(c, err)
 }
