@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"regexp"
 	"runtime"
 	"slices"
 	"sync"
@@ -241,7 +242,7 @@ type finder struct {
 	archive *archive.Archive // the library's, or one that is held open
 	terms   []term
 	words   []grams.Word // see literals
-	path    pattern
+	path    *regexp.Regexp
 }
 
 func (s Search) finder() (*finder, error) {

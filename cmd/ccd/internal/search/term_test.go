@@ -216,7 +216,7 @@ func TestPatterns(t *testing.T) {
 		p, err := newPattern(c.pattern)
 		if err != nil {
 			t.Errorf("%s: %v", c.pattern, err)
-		} else if got := p.matches(c.file); got != c.want {
+		} else if got := matches(p, c.file); got != c.want {
 			t.Errorf("%s matches %s: %v, want %v", c.pattern, c.file, got, c.want)
 		}
 	}

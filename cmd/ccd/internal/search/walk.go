@@ -132,7 +132,7 @@ func (w *walk) wanted(call *transcript.Item, r *transcript.Record) bool {
 		if len(r.Marks) > 0 {
 			f.Path, f.To = string(masked([]byte(f.Path), r.Marks)), string(masked([]byte(f.To), r.Marks))
 		}
-		if w.path.matches(f.Path) || f.To != "" && w.path.matches(f.To) {
+		if matches(w.path, f.Path) || matches(w.path, f.To) {
 			return true
 		}
 	}
