@@ -16,11 +16,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"ccd/compactor"
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // NoneError reports that a session has no such compaction.
@@ -83,6 +86,16 @@ type Compaction struct {
 	N      int // from 1
 	Record int // its first record
 	Time   time.Time
+	After  int64 // tokens in the context of the first reply after it, 0 if there is none yet
+}
+
+// How says who compacted, and what came of the context.
+func (c Compaction) How() string {
+	how := cmp.Or(c.Trigger, "unknown")
+	if !c.ByCCD {
+		return how
+	}
+	return fmt.Sprintf("%s, by ccd: %s word for word, %s characters handed over, the rest behind IDs", how, words.Count(c.Verbatim(), "part"), humanize.Comma(int64(c.Own.Chars)))
 }
 
 // Compactions returns the compactions of a session. One with nothing before it is not counted: what it dropped is in another
@@ -94,7 +107,14 @@ func Compactions(s *session.Session) (all []Compaction, summary int) {
 	for i := range s.Bounds {
 		b := &s.Bounds[i]
 		if begun >= 0 && begun < int(b.Event) {
-			all = append(all, Compaction{*b, len(all) + 1, int(b.Rec) + 1, s.Time(b.Rec)})
+			one := Compaction{Bound: *b, N: len(all) + 1, Record: int(b.Rec) + 1, Time: s.Time(b.Rec)}
+			for rec := b.Rec; int(rec) < s.Records() && one.After == 0; rec++ {
+				one.After = s.Used(rec)
+			}
+			if one.Before == 0 && b.Rec > 0 {
+				one.Before = s.Used(b.Rec - 1)
+			}
+			all = append(all, one)
 		} else if summary == 0 {
 			summary = int(b.Rec) + 1
 		}

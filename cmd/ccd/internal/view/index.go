@@ -28,7 +28,7 @@ const (
 type Index struct {
 	Turns       []reader.Turn // with the beginning of what was asked, on one line
 	Context     []Moment      // if there are many, the highest of each stretch; none if the model reports no sizes
-	Compactions []Compaction
+	Compactions []dropped.Compaction
 	First       int // number of the first record that a page can show
 	Records     int // number of the last one
 	Begun       time.Time
@@ -142,19 +142,7 @@ func (l *Index) read(ctx context.Context) error {
 			turn.Words[j].Text = mark.Inline(transcript.Chosen(turn.Words[j].Text), maxAsked)
 		}
 	}
-	l.Compactions = l.Compactions[:0]
-	found, _ := dropped.Compactions(l.model)
-	for _, c := range found {
-		one := Compaction{Compaction: c}
-		i, _ := slices.BinarySearchFunc(l.Context, c.Record, func(m Moment, record int) int { return m.Record - record })
-		if i < len(l.Context) {
-			one.After = l.Context[i].Tokens
-		}
-		if one.Before == 0 && c.Record > 1 {
-			one.Before = l.model.Used(int32(c.Record - 2))
-		}
-		l.Compactions = append(l.Compactions, one)
-	}
+	l.Compactions, _ = dropped.Compactions(l.model)
 	return nil
 }
 
@@ -176,8 +164,19 @@ func (l *Index) measure() {
 	}
 }
 
-// Steps returns what Session.Steps does.
-func (l *Index) Steps() (in, gone []session.Step) { return l.model.Steps() }
+// Steps returns the calls that filled the context, the largest first, then those of which a compaction took the result out, and how many
+// tokens the results in the context have.
+func (l *Index) Steps() (all []Step, tokens int64) {
+	in, gone := l.model.Steps()
+	all = []Step{}
+	for _, s := range slices.Concat(in, gone) {
+		all = append(all, Step{s.Result.N(), s.Tool, s.What(), s.Tokens, s.Took.Seconds(), s.Gone, s.Result.Sum.ID()})
+		if !s.Gone {
+			tokens += s.Tokens
+		}
+	}
+	return all, tokens
+}
 
 // Files returns the files that were read or changed, the last used first.
 func (l *Index) Files() (all []FileLine) {

@@ -7,16 +7,10 @@
 package view
 
 import (
-	"cmp"
-	"fmt"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
-	"ccd/cmd/ccd/internal/dropped"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
-	"ccd/internal/words"
 )
 
 // Moment is the size of the agent's context after a record.
@@ -26,20 +20,19 @@ type Moment struct {
 	Tokens int64 // as the model reported, else estimated
 }
 
-// Compaction is one compaction by the agent itself.
-type Compaction struct {
-	dropped.Compaction
-	After int64 // tokens in the context of the first reply after it, 0 if there is none yet
+// Step is a call by what its result added to the context.
+type Step struct {
+	Record  int     `json:"record"` // of the result
+	Tool    string  `json:"tool"`
+	What    string  `json:"what"`
+	Tokens  int64   `json:"about_tokens"`
+	Seconds float64 `json:"seconds"` // from the call to the result, 0 if it is not recorded
+	Gone    bool    `json:"gone"`    // a compaction took it out of the context
+	ID      mark.ID `json:"id"`
 }
 
-// How says who compacted, and what came of the context.
-func (c Compaction) How() string {
-	how := cmp.Or(c.Trigger, "unknown")
-	if !c.ByCCD {
-		return how
-	}
-	return fmt.Sprintf("%s, by ccd: %s word for word, %s characters handed over, the rest behind IDs", how, words.Count(c.Verbatim(), "part"), humanize.Comma(int64(c.Own.Chars)))
-}
+// Took is how long the call took.
+func (s Step) Took() time.Duration { return time.Duration(s.Seconds * float64(time.Second)) }
 
 // FileLine is one file that the session touched.
 type FileLine struct {

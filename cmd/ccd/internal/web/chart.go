@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/words"
@@ -81,7 +82,7 @@ func newChart(one *view.Index, window int64) (c chart) {
 	return c
 }
 
-func compactionTitle(k view.Compaction) string {
+func compactionTitle(k dropped.Compaction) string {
 	text := fmt.Sprintf("compaction %d at #%d", k.N, k.Record)
 	if when := words.Local(k.Time); when != "" {
 		text += ", " + when

@@ -10,13 +10,12 @@ import (
 	"time"
 
 	"ccd/archive"
+	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/agent/registry"
-	"ccd/internal/mark"
-	"ccd/internal/session"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -25,7 +24,6 @@ const (
 	perLife   = 48  // entries of a page
 	mostTurns = 500 // requests listed beside it
 	mostMarks = 40  // compactions listed below the chart
-	mostSteps = 4   // results named there
 	allSteps  = 300 // results listed there
 )
 
@@ -77,12 +75,11 @@ func (r *request) head(tab string) head {
 type lifeData struct {
 	head
 	Chart       chart
-	Compactions []view.Compaction
+	Compactions []dropped.Compaction
 	MoreMarks   int
-	Largest     []step         // the results that filled the context
-	Steps       []session.Step // those in the context, then those that are no more, the largest first
+	Steps       []view.Step // see view.Index.Steps
 	MoreSteps   int
-	StepTokens  int64         // of those in the context
+	StepTokens  int64
 	Turns       []reader.Turn // around the page
 	TurnsAll    int
 	TurnsBefore int // so many are not listed
@@ -120,16 +117,10 @@ func (d lifeData) Within() (n int) {
 // no transcript, look the same.
 const pending = "it runs, or waits for your permission"
 
-// step is a call whose result is large.
-type step struct {
-	session.Step
-	Text string
-}
-
 // entry is one thing that happened, with its surroundings.
 type entry struct {
 	view.Entry
-	Boundary *view.Compaction
+	Boundary *dropped.Compaction
 	Turn     int    // number of the request
 	How      string // within a request, did the person say it, see reader.Words
 	Last     int    // record of the request before, 0 if there is none
@@ -205,7 +196,9 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		d.Chart = newChart(one, r.entry.Kept.Window)
 		d.Compactions = slices.Clone(one.Compactions[max(0, len(one.Compactions)-mostMarks):])
 		d.MoreMarks = len(one.Compactions) - len(d.Compactions)
-		d.steps(one)
+		d.Steps, d.StepTokens = one.Steps()
+		d.MoreSteps = max(0, len(d.Steps)-allSteps)
+		d.Steps = d.Steps[:len(d.Steps)-d.MoreSteps]
 		if newest && at == 0 {
 			from = d.Records
 		}
@@ -239,23 +232,6 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	return d, err
 }
 
-func (d *lifeData) steps(one *view.Index) {
-	in, gone := one.Steps()
-	for _, s := range in[:min(len(in), mostSteps)] {
-		what := s.What()
-		if s.Op != transcript.Command && len(s.Files) > 0 {
-			what = words.Directory(what)
-		}
-		d.Largest = append(d.Largest, step{s, mark.Inline(s.Tool+" "+what, 48)})
-	}
-	for _, s := range in {
-		d.StepTokens += s.Tokens
-	}
-	all := slices.Concat(in, gone)
-	d.Steps = all[:min(len(all), allSteps)]
-	d.MoreSteps = len(all) - len(d.Steps)
-}
-
 func (d *lifeData) fill(one *view.Index, entries []view.Entry) {
 	if d.Place.First > one.First {
 		d.Older = cmp.Or(d.Place.First-1, -1) // there is no entry of record 0
@@ -279,7 +255,7 @@ func (d *lifeData) fill(one *view.Index, entries []view.Entry) {
 		case e.Kind == view.Asked && !e.Side:
 			x.neighbours(one)
 		case e.Kind == view.Compacted:
-			if k := slices.IndexFunc(one.Compactions, func(k view.Compaction) bool { return k.Record == e.Record }); k >= 0 {
+			if k := slices.IndexFunc(one.Compactions, func(k dropped.Compaction) bool { return k.Record == e.Record }); k >= 0 {
 				x.Boundary = &one.Compactions[k]
 			}
 		case e.Waiting:

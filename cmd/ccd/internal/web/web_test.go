@@ -14,7 +14,7 @@ import (
 
 // TestChart: the context falls at a compaction, which has a mark; a session without sizes has no chart.
 func TestChart(t *testing.T) {
-	one := &view.Index{First: 1, Records: 101, Compactions: []view.Compaction{{Compaction: dropped.Compaction{Bound: session.Bound{Before: 190_000}, N: 1, Record: 51}, After: 9000}}}
+	one := &view.Index{First: 1, Records: 101, Compactions: []dropped.Compaction{{Bound: session.Bound{Before: 190_000}, N: 1, Record: 51, After: 9000}}}
 	one.Context = []view.Moment{{Record: 1, Tokens: 1000}, {Record: 41, Tokens: 180_000}, {Record: 61, Tokens: 10_000}}
 	c := newChart(one, 208_000)
 	if c.Highest.Record != 51 || c.Highest.Tokens != 190_000 || len(c.Marks) != 1 || c.Marks[0].X != 500 || c.Window <= 0 || strings.Count(c.Line, "L500.0 ") != 2 || strings.Count(c.Line, "L") != 4 {
