@@ -40,10 +40,8 @@ func (a *app) deliver(l *reader.Library, file string, force, raw bool, write fun
 	if info, err := os.Stat(file); err == nil {
 		root, watched := l.WatchedRoot(file)
 		switch {
-		case info.IsDir():
-			return fmt.Errorf("write %s: it is a directory", file)
 		case !info.Mode().IsRegular(): // which nothing may replace
-			return writeInto(file, info, write)
+			return fmt.Errorf("write %s: it is no regular file", file)
 		case watched:
 			return words.Hint(fmt.Errorf("write %s: it is below the watched root %s, where ccd changes nothing", file, root), "choose a FILE elsewhere")
 		}
@@ -56,7 +54,8 @@ func (a *app) deliver(l *reader.Library, file string, force, raw bool, write fun
 	if err != nil {
 		return err
 	}
-	if err := buffered(p, write); err != nil {
+	b := bufio.NewWriterSize(p, 256<<10)
+	if err := errors.Join(write(b), b.Flush()); err != nil {
 		p.Discard()
 		return err
 	}
@@ -69,26 +68,6 @@ func (a *app) deliver(l *reader.Library, file string, force, raw bool, write fun
 		return err
 	}
 	return nil
-}
-
-// writeInto writes to a device. A terminal shows what stdout has, and a pipe waits for who reads it: neither is one of these.
-func writeInto(file string, info os.FileInfo, write func(io.Writer) error) error {
-	if info.Mode()&os.ModeDevice == 0 {
-		return words.Hint(fmt.Errorf("write %s: it is no regular file", file), "leave out -o, and send stdout there")
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	if cli.IsTTY(f) {
-		return errors.Join(words.Hint(fmt.Errorf("write %s: it is a terminal", file), "leave out -o"), f.Close())
-	}
-	return errors.Join(buffered(f, write), f.Close())
-}
-
-func buffered(w io.Writer, write func(io.Writer) error) error {
-	b := bufio.NewWriterSize(w, 256<<10)
-	return errors.Join(write(b), b.Flush())
 }
 
 // lastByte remembers the last byte written through it.
