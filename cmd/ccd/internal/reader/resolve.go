@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/disk"
 	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/project"
@@ -156,10 +155,13 @@ func LatestIn(arg string) (dir string, ok bool) {
 // Latest yields the sessions that `latest` can mean, or `latest:DIR` if dir is given, newest first: main ones in which a person
 // spoke, and which ccd did not write. The session whose agent runs this command comes before all others.
 func (l *Library) Latest(dir, agent string) iter.Seq[*Entry] {
-	in := l.Below(dir)
+	if dir != "" && !filepath.IsAbs(dir) {
+		dir = filepath.Join(l.workingDir(), dir)
+	}
+	in := project.Of(dir, l.Home)
 	var callers, all []*Entry
 	for _, e := range l.Sessions {
-		if e.Class != transcript.Main || agent != "" && e.Agent != agent || dir != "" && !in(e.Kept.Cwd) {
+		if e.Class != transcript.Main || agent != "" && e.Agent != agent || dir != "" && !in.Has(e.Kept.Cwd) {
 			continue
 		}
 		if slices.Contains(l.callers, e.Name()) {
@@ -169,27 +171,6 @@ func (l *Library) Latest(dir, agent string) iter.Seq[*Entry] {
 		}
 	}
 	return slices.Values(append(callers, all...))
-}
-
-// Below returns a function that reports whether a place is a directory or below it, by the paths as they are written or by those without
-// symbolic links. The directory may be relative.
-func (l *Library) Below(dir string) func(place string) bool {
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(l.workingDir(), dir)
-	}
-	known := map[string]string{}
-	real := func(p string) string {
-		if _, ok := known[p]; !ok {
-			known[p] = p
-			if to, err := filepath.EvalSymlinks(p); err == nil {
-				known[p] = to
-			}
-		}
-		return known[p]
-	}
-	return func(place string) bool {
-		return place != "" && (disk.Within(place, dir) || disk.Within(real(place), real(dir)))
-	}
 }
 
 // Here returns the session of the current directory: that of the agent that runs this command, else the newest main one

@@ -101,7 +101,6 @@ func TestResolve(t *testing.T) {
 		{"latest of a project", "latest:/src/mill", "", "aaaa2222"},
 		{"latest of a project, not of its namesake", "latest:/src/ledger", "codex", "none"},
 		{"latest of a directory above", "latest:/src", "", "aaaa1111"},
-		{"latest of all", "latest:/", "", "aaaa1111"},
 		{"the name of a file whose id is its path", "notes", "", "-src/notes-one"},
 		{"the end of an id that is a path", "notes-one", "", "-src/notes-one"},
 		{"the end of one, in its name", "otes-one", "", "-src/notes-one"},
