@@ -93,7 +93,7 @@ func (l *Library) Recompact(ctx context.Context, e *Entry, o compactor.Options, 
 }
 
 // made makes a companion of records. tell, if not nil, changes what it says.
-func (l *Library) made(ctx context.Context, g Reading, o compactor.Options, at daemon.Place, records iter.Seq2[*transcript.Record, error], tell func(context.Context, *compactor.Compaction) error) (Companion, error) {
+func (l *Library) made(ctx context.Context, g Reading, o compactor.Options, at daemon.Place, records iter.Seq2[*transcript.Record, error], tell func(*compactor.Compaction)) (Companion, error) {
 	model := compactor.New(o, g.Session)
 	for rec, err := range records {
 		if err != nil {
@@ -106,9 +106,7 @@ func (l *Library) made(ctx context.Context, g Reading, o compactor.Options, at d
 		return Companion{}, fmt.Errorf("compact session %s: %w", g.ID, err)
 	}
 	if tell != nil {
-		if err := tell(ctx, c); err != nil {
-			return Companion{}, err
-		}
+		tell(c)
 	}
 	return Made(daemon.Made(g.Session, o, model.Status(), c, at, g.Sum), records), nil
 }
@@ -136,7 +134,7 @@ func (l *Library) Copy(ctx context.Context, e *Entry, want resume.Request) (fami
 		}
 		if s, serr := l.salvaged(ctx, e, g, damage); serr == nil {
 			sources[i].Records = s.Records(ctx)
-			sources[i].Tell = func(c *compactor.Compaction) error { return s.tell(ctx, c) }
+			sources[i].Tell = s.tell
 		}
 	}
 	if c, err = resume.Make(sources, want); errors.Is(err, resume.ErrNothing) {

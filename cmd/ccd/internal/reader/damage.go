@@ -197,57 +197,22 @@ func (s *salvage) holds(p transcript.Pointer) bool {
 	return slices.ContainsFunc(p.Parts, func(part transcript.Part) bool { return part.Span.Off < s.to && part.Span.End() > s.from })
 }
 
-// tell puts what is lost in the place of the markers that lead there, and says it once at least. The IDs of these
-// markers are made from bytes that are not there any more; the ones that a companion has published stand for them, as
-// far as there are any.
-func (s *salvage) tell(ctx context.Context, c *compactor.Compaction) error {
+// tell says in the place of the markers that lead to what is lost, and once above the record, that it is. The IDs of these markers are
+// made from bytes that are not there any more.
+func (s *salvage) tell(c *compactor.Compaction) {
 	c.Header.Verified, c.Header.Reason = false, fmt.Sprintf("%s cannot be read: hash mismatch", words.Count(s.lost, "record"))
-	published, err := s.Archive.Pointers(ctx, s.Key, s.N)
-	if err != nil && !errors.As(err, new(*archive.DamageError)) {
-		return err
-	}
-	published = slices.DeleteFunc(published, func(p transcript.Pointer) bool { return !s.holds(p) })
-	text := func(id mark.ID) string {
-		return mark.New(id, fmt.Sprintf("content unavailable: %s, hash mismatch", mark.Inline(s.Path, 0)))
-	}
-	gone, told := map[mark.ID]string{}, false
+	lost := map[mark.ID]string{s.Sum.ID(): s.Path}
 	for _, p := range c.Pointers {
 		if s.holds(p) {
-			gone[p.Hash.ID()] = text(nearest(p, published))
+			lost[p.Hash.ID()] = s.Path
 		}
 	}
-	for i, section := range c.Sections {
-		body := mark.Replace([]byte(section.Body), func(id mark.ID) (string, bool) {
-			marker, ok := gone[id]
-			told = told || ok
-			return marker, ok
-		})
-		c.Sections[i].Body = string(body)
+	at := slices.IndexFunc(c.Sections, func(s compactor.Section) bool { return s.Name == compactor.Record })
+	if at < 0 {
+		at, c.Sections = len(c.Sections), append(c.Sections, compactor.Section{Name: compactor.Record})
 	}
-	if !told {
-		whole := transcript.Pointer{Hash: s.Sum, Record: s.first, Last: s.first + s.lost - 1}
-		line := fmt.Sprintf("- #%d-#%d %s\n", whole.Record, whole.Last, text(nearest(whole, published)))
-		at := slices.IndexFunc(c.Sections, func(s compactor.Section) bool { return s.Name == compactor.Record })
-		if at < 0 {
-			at, c.Sections = len(c.Sections), append(c.Sections, compactor.Section{Name: compactor.Record})
-		}
-		c.Sections[at].Body = line + c.Sections[at].Body
+	c.Sections[at].Body = fmt.Sprintf("- #%d-#%d %s\n", s.first, s.first+s.lost-1, mark.New(s.Sum.ID(), "")) + c.Sections[at].Body
+	for i := range c.Sections {
+		c.Sections[i].Body = string(unavailable([]byte(c.Sections[i].Body), lost))
 	}
-	return nil
-}
-
-// nearest returns the ID of what was published of the same records or, where nothing was, of the shortest stretch that
-// shares some with them; its own where there is none.
-func nearest(p transcript.Pointer, published []transcript.Pointer) mark.ID {
-	best := p
-	for _, q := range published {
-		if q.Record == p.Record && q.Last == p.Last && q.Shape == p.Shape {
-			return q.Hash.ID()
-		}
-		shares := q.Record <= p.Last && q.Last >= p.Record
-		if shares && (best.Hash == p.Hash || q.Last-q.Record < best.Last-best.Record) {
-			best = q
-		}
-	}
-	return best.Hash.ID()
 }

@@ -26,10 +26,10 @@ type Source struct {
 	Records   iter.Seq2[*transcript.Record, error]
 	Text      func(transcript.Span) ([]byte, error)
 	Summaries compactor.Summaries
-	Tell      func(*compactor.Compaction) error // adjusts the compaction; may be nil
-	Resumed   transcript.Resumed                // the session that it is a copy of; zero if it is no copy or that session is not archived
-	Until     int                               // last record to use, 0 for all
-	Before    string                            // ID of the session that it continues, if that is not among the sources
+	Tell      func(*compactor.Compaction) // adjusts the compaction; may be nil
+	Resumed   transcript.Resumed          // the session that it is a copy of; zero if it is no copy or that session is not archived
+	Until     int                         // last record to use, 0 for all
+	Before    string                      // ID of the session that it continues, if that is not among the sources
 }
 
 // ErrNoFormat is returned for an agent whose sessions ccd can read but not write.
@@ -353,7 +353,7 @@ func (m *maker) compaction(i, first, chars int) (*compactor.Compaction, error) {
 	chars -= mostSections * utf8.RuneCountInString(m.whose(i))
 	c, err := m.folds[i].Compact(compactor.Audience{Room: max(0, chars), First: max(1, first)}, s.Text, s.Summaries)
 	if err == nil && s.Tell != nil {
-		err = s.Tell(c)
+		s.Tell(c)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("compact session %s: %w", s.Session.ID, err)
