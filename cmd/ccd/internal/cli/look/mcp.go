@@ -189,10 +189,7 @@ func (a *app) toolOriginal(ctx context.Context, q tools.RestoreQuery) (tools.Ori
 		return tools.Original{}, lostOriginal(err, string(o.ID()), o.Entry.Path)
 	}
 	if len(images) > 0 {
-		write = func(_ context.Context, w io.Writer) error {
-			_, err := w.Write(text)
-			return err
-		}
+		write = func(_ context.Context, w io.Writer) error { return writeAll(w, text) }
 	}
 	return tools.Original{Name: id, About: o.About(), Bytes: o.Bytes(), Images: images, Hidden: func(ctx context.Context) (string, error) {
 		hidden, err := o.Hidden(ctx)
@@ -244,7 +241,6 @@ func (a *app) toolFile(ctx context.Context, q tools.RestoreQuery) (tools.Origina
 		notes = append(notes, fmt.Sprintf(hiddenNote, "what is [redacted]", "--file "+words.Shell(v.Path)))
 	}
 	return tools.Original{About: "File " + notes[0], Notes: notes[1:], Bytes: int64(len(v.Text)), Write: func(_ context.Context, w io.Writer) error {
-		_, err := io.WriteString(w, v.Text)
-		return err
+		return writeAll(w, []byte(v.Text))
 	}}, nil
 }

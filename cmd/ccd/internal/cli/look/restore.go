@@ -158,16 +158,16 @@ type restoring struct {
 	several bool
 }
 
-// all yields what is wanted, as far as it is there.
+// all yields what is wanted, as far as it is there: a session, originals, and records of sessions.
 func (r *restoring) all(ctx context.Context) iter.Seq2[reader.Original, error] {
 	return func(yield func(reader.Original, error) bool) {
 		if r.session != "" {
 			e, err := r.chosen(ctx, r.session)
-			if err == nil {
-				yield(r.library.Whole(e, r.generation))
-			} else {
+			if err != nil {
 				yield(reader.Original{}, err)
+				return
 			}
+			yield(r.library.Whole(e, r.generation))
 		}
 		for _, want := range r.wanted {
 			for o, err := range r.originals(ctx, want) {
@@ -189,22 +189,21 @@ func (r *restoring) chosen(ctx context.Context, arg string) (*reader.Entry, erro
 
 // originals yields what an argument names: an original, or records of a session.
 func (r *restoring) originals(ctx context.Context, want reader.Wanted) iter.Seq2[reader.Original, error] {
-	return func(yield func(reader.Original, error) bool) {
-		if !want.OfSession() {
-			yield(r.found(ctx, r.library, want))
-			return
-		}
-		name, first, last, err := want.Range()
-		e := (*reader.Entry)(nil)
-		if err == nil {
-			e, err = r.chosen(ctx, name)
-		}
-		if err != nil {
-			yield(reader.Original{}, err)
-			return
-		}
-		r.library.Records(ctx, e, want, first, last)(yield)
+	one := func(o reader.Original, err error) iter.Seq2[reader.Original, error] {
+		return func(yield func(reader.Original, error) bool) { yield(o, err) }
 	}
+	if !want.OfSession() {
+		return one(r.found(ctx, want))
+	}
+	name, first, last, err := want.Range()
+	if err != nil {
+		return one(reader.Original{}, err)
+	}
+	e, err := r.chosen(ctx, name)
+	if err != nil {
+		return one(reader.Original{}, err)
+	}
+	return r.library.Records(ctx, e, want, first, last)
 }
 
 // each does something with each original. One that cannot be restored is reported, and does not stop the others.
@@ -228,20 +227,19 @@ func (r *restoring) infos(ctx context.Context) error {
 	infos := []reader.Info{}
 	failed := r.each(ctx, func(o reader.Original) error {
 		i, err := o.Info(ctx)
-		if err != nil {
-			return err
-		}
-		if r.JSON && r.several {
+		if err == nil {
 			infos = append(infos, i)
-			return nil
 		}
-		if !r.JSON && i.Note == i.Kind {
-			i.Note = ""
-		}
-		return r.PrintObject(i)
+		return err
 	})
 	if r.JSON && r.several {
 		return cmp.Or(r.PrintJSON(infos), failed)
+	}
+	for _, i := range infos {
+		if !r.JSON && i.Note == i.Kind {
+			i.Note = ""
+		}
+		failed = cmp.Or(failed, r.PrintObject(i))
 	}
 	return failed
 }
@@ -253,7 +251,7 @@ func (r *restoring) write(ctx context.Context, w io.Writer) error {
 		if r.several && r.output == "" && !r.raw && r.Terminal(r.Out) {
 			out.heading(o.Heading())
 		}
-		if err := r.writeWithLag(ctx, out, o, r.restoreFlags, r.rules); err != nil || !r.several {
+		if err := r.writeOne(ctx, out, o); err != nil || !r.several {
 			return err
 		}
 		return out.endLine()
@@ -261,52 +259,64 @@ func (r *restoring) write(ctx context.Context, w io.Writer) error {
 }
 
 // found finds an original here or on another machine.
-func (a *app) found(ctx context.Context, l *reader.Library, want reader.Wanted) (reader.Original, error) {
-	show, wipe := a.Progress("looking through the archive:")
-	o, err := a.original(ctx, l, want, show)
+func (r *restoring) found(ctx context.Context, want reader.Wanted) (reader.Original, error) {
+	show, wipe := r.Progress("looking through the archive:")
+	o, err := r.original(ctx, r.library, want, show)
 	wipe()
-	if errors.Is(err, archive.ErrNotFound) && !a.Agent {
-		if e, wrong := l.Find(want.Name, want.Agent); wrong == nil {
-			err = words.Hint(fmt.Errorf("restore %s: %w: it names a session", want.Name, archive.ErrNotFound), "ccd show %s, or all of it: ccd restore --session %[1]s", l.Argument(e))
+	if errors.Is(err, archive.ErrNotFound) && !r.Agent {
+		if e, wrong := r.library.Find(want.Name, want.Agent); wrong == nil {
+			err = words.Hint(fmt.Errorf("restore %s: %w: it names a session", want.Name, archive.ErrNotFound), "ccd show %s, or all of it: ccd restore --session %[1]s", r.library.Argument(e))
 		}
 	}
 	return o, err
 }
 
-// writeWithLag writes an original, and says what of it is not archived yet.
-func (a *app) writeWithLag(ctx context.Context, w io.Writer, o reader.Original, f restoreFlags, rules *redact.Rules) error {
-	if f.output == "" && !f.raw && !a.Agent && a.Terminal(a.Out) {
+// writeOne writes an original, and says which secrets it has, what of it is left out, and what is not archived yet. An agent gets it
+// without secrets.
+func (r *restoring) writeOne(ctx context.Context, w io.Writer, o reader.Original) error {
+	write := func(w io.Writer) error { return o.Write(ctx, w) }
+	if r.output == "" && !r.raw && !r.Agent && r.Terminal(r.Out) {
 		text, images, err := o.Apart(ctx)
-		if picture := o.Picture(); err == nil && (picture || len(images) > 0) {
-			a.Say("%s left out: ccd restore -o FILE %s", words.Count(max(1, len(images)), "image"), o.ID())
-			return a.countSecrets(rules, w, func(w io.Writer) error {
-				_, err := w.Write(text)
-				return err
-			})
+		if err == nil && (o.Picture() || len(images) > 0) {
+			r.Say("%s left out: ccd restore -o FILE %s", words.Count(max(1, len(images)), "image"), o.ID())
+			write = func(w io.Writer) error { return writeAll(w, text) }
 		}
 	}
-	err := a.write(ctx, w, o, rules)
-	if lag := o.Lag(); err == nil && lag > 0 {
-		fmt.Fprintf(a.Err, "ccd: warning: %s not archived yet\n", words.Are(int(lag), "byte of "+o.Entry.Path, "bytes of "+o.Entry.Path))
+	var err error
+	if r.Agent || o.Whole && !cli.IsTTY(r.Err) { // to look for secrets takes longer than the rest
+		err = write(w)
+	} else {
+		err = r.countSecrets(r.rules, w, write)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if r.Agent {
+		hidden, err := o.Hidden(ctx)
+		if hidden != "" {
+			r.Say(hiddenNote, hidden, o.ID())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if lag := o.Lag(); lag > 0 {
+		fmt.Fprintf(r.Err, "ccd: warning: %s not archived yet\n", words.Are(int(lag), "byte of "+o.Entry.Path, "bytes of "+o.Entry.Path))
+	}
+	return nil
+}
+
+func writeAll(w io.Writer, text []byte) error {
+	if _, err := w.Write(text); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
 }
 
 // original finds what an ID names here, or in the archives that were pulled of other machines: it means the same bytes in each of them.
 func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wanted, show func(done, total int64)) (reader.Original, error) {
-	if want.OfSession() {
-		return l.Original(ctx, want, show)
-	}
-	if !l.Indexed(ctx, want.Name) { // before all sessions here are read
-		for other := range a.OtherLibraries(l) {
-			if other.Indexed(ctx, want.Name) {
-				a.Say("from machine %s", cli.NameAndAge(other.Place))
-				return other.Original(ctx, want, show)
-			}
-		}
-	}
 	o, err := l.Original(ctx, want, show)
-	if !errors.Is(err, archive.ErrNotFound) {
+	if want.OfSession() || !errors.Is(err, archive.ErrNotFound) {
 		return o, err
 	}
 	if a.Agent {
@@ -314,11 +324,6 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 			return o, nil
 		}
 	}
-	return a.elsewhere(ctx, l, want, show, err)
-}
-
-// elsewhere finds an original of an ID on other machines. here is why it is not here.
-func (a *app) elsewhere(ctx context.Context, l *reader.Library, want reader.Wanted, show func(done, total int64), here error) (o reader.Original, _ error) {
 	var names []string
 	for other := range a.OtherLibraries(l) {
 		if o, err := other.Original(ctx, want, show); err == nil {
@@ -329,35 +334,17 @@ func (a *app) elsewhere(ctx context.Context, l *reader.Library, want reader.Want
 	}
 	switch {
 	case ctx.Err() != nil:
-		here = ctx.Err()
+		return o, ctx.Err()
 	case len(names) > 0:
-		here = words.Hint(fmt.Errorf("%w, nor on %s", here, strings.Join(names, ", ")), "ccd remote pull")
+		return o, words.Hint(fmt.Errorf("%w, nor on %s", err, strings.Join(names, ", ")), "ccd remote pull")
 	case a.CanPull(l):
-		here = words.Hint(fmt.Errorf("%w, and no other machine's copy was pulled", here), "ccd remote pull")
+		return o, words.Hint(fmt.Errorf("%w, and no other machine's copy was pulled", err), "ccd remote pull")
 	}
-	return o, here
+	return o, err
 }
 
 // hiddenNote tells an agent what it did not get. Its arguments are reader.Kinds and an ID.
 const hiddenNote = "redacted: %s; only the user can print them: ccd restore %s"
-
-// write writes an original, and says on stderr which secrets it has. An agent gets it without them.
-func (a *app) write(ctx context.Context, w io.Writer, o reader.Original, rules *redact.Rules) error {
-	if !a.Agent && o.Whole && !cli.IsTTY(a.Err) { // to look for secrets takes longer than the rest
-		return o.Write(ctx, w)
-	}
-	if !a.Agent {
-		return a.countSecrets(rules, w, func(w io.Writer) error { return o.Write(ctx, w) })
-	}
-	if err := o.Write(ctx, w); err != nil {
-		return err
-	}
-	hidden, err := o.Hidden(ctx)
-	if hidden != "" {
-		a.Say(hiddenNote, hidden, o.ID())
-	}
-	return err
-}
 
 // countSecrets calls write with w, and says on stderr which secrets were written.
 func (a *app) countSecrets(rules *redact.Rules, w io.Writer, write func(io.Writer) error) error {
@@ -438,12 +425,6 @@ func (a *app) restoreFile(ctx context.Context, f restoreFlags, args []string) er
 		a.Say("%s", line)
 	}
 	return a.deliver(l, f.output, f.force, false, func(w io.Writer) error {
-		return a.countSecrets(rules, w, func(w io.Writer) error {
-			_, err := io.WriteString(w, v.Text)
-			if err != nil {
-				return fmt.Errorf("write output: %w", err)
-			}
-			return nil
-		})
+		return a.countSecrets(rules, w, func(w io.Writer) error { return writeAll(w, []byte(v.Text)) })
 	})
 }
