@@ -34,8 +34,7 @@ type Gauge struct {
 	version string // of this ccd
 	Wrong   error  // why the configuration cannot be read: l has the defaults then
 	size    archive.Size
-	count   Report    // what the sessions make of it
-	rows    []Session // see List; nil: they are to be made
+	count   Report // what the sessions make of it
 	service packaging.State
 	asked   time.Time
 	running bool
@@ -134,16 +133,7 @@ func (g *Gauge) List(ctx context.Context) (Report, []Session, error) {
 	if err != nil {
 		return out, nil, err
 	}
-	if g.rows == nil {
-		g.rows = Rows(Families(g.l.Sessions, true))
-	}
-	rows := slices.Clone(g.rows)
-	for i := range rows {
-		if time.Since(rows[i].LastAt()) < waitsWithin+liveWithin { // its file may have grown since the archive was read, or its person left
-			rows[i] = Of(rows[i].Entry)
-		}
-	}
-	return out, rows, nil
+	return out, Rows(Families(g.l.Sessions, true)), nil
 }
 
 // readArchive reads what the archive knows of each session, where it has changed.
@@ -158,7 +148,7 @@ func (g *Gauge) readArchive(ctx context.Context) (err error) {
 	if g.size, err = g.l.Archive.Size(ctx); err != nil {
 		return err
 	}
-	g.count, g.rows = Report{Live: []Session{}}, nil
+	g.count = Report{Live: []Session{}}
 	g.count.count(g.l.Sessions)
 	g.count.Forgotten = len(g.l.Forgotten())
 	return nil

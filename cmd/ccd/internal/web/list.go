@@ -129,10 +129,7 @@ func listPage(ctx context.Context, r *request) (answer, error) {
 	now := time.Now()
 	q := r.URL.Query()
 	d := listData{Query: strings.TrimSpace(q.Get("q")), Filter: filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Within: q.Get("within"), Subs: q.Get("all") != ""}}
-	all, err := r.shelf.list(ctx)
-	if err != nil {
-		return answer{}, err
-	}
+	all := status.Rows(status.Families(r.library.Sessions, true))
 	for _, damage := range r.library.Damage {
 		d.Damage = append(d.Damage, reader.Brief(damage))
 	}

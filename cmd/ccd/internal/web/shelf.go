@@ -5,27 +5,22 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
-	"time"
 
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/transcript"
 )
 
 const (
-	maxIndexes = 8               // sessions of which the index is kept
-	freedBytes = 8 << 20         // indexed at once, after which memory is given back
-	rowsFor    = 2 * time.Second // rows are reused so long, because they look at every transcript's file
+	maxIndexes = 8       // sessions of which the index is kept
+	freedBytes = 8 << 20 // indexed at once, after which memory is given back
 )
 
 // shelf keeps what was read of the archive until it changes: the sessions, and the indexes of those looked at last.
 type shelf struct {
 	mu      sync.Mutex
 	library *reader.Library // replaced when it is read again
-	rows    []status.Session
-	rowsAt  time.Time
-	indexes []*index // the last used first
+	indexes []*index        // the last used first
 
 	glances  map[transcript.Key]glance
 	week     *weekly // nil until it was added up
@@ -57,23 +52,10 @@ func (s *shelf) refresh(ctx context.Context) error {
 	if err := l.Load(ctx); err != nil {
 		return err
 	}
-	if s.library, s.rows = &l, nil; replaced { // sessions and generations may be other ones, or lack texts
+	if s.library = &l; replaced { // sessions and generations may be other ones, or lack texts
 		s.indexes = nil
 	}
 	return nil
-}
-
-// list returns all sessions as lists show them, sub-agents below their parents.
-func (s *shelf) list(ctx context.Context) ([]status.Session, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.refresh(ctx); err != nil {
-		return nil, err
-	}
-	if s.rows == nil || time.Since(s.rowsAt) > rowsFor {
-		s.rows, s.rowsAt = status.Rows(status.Families(s.library.Sessions, true)), time.Now()
-	}
-	return s.rows, nil
 }
 
 // index is the index of one session.

@@ -33,14 +33,7 @@ type weekly struct {
 	Edits    []edited
 
 	losses      []loss
-	counted     map[transcript.Key]counted
 	Taken, seen time.Time // when, and how old the archive was
-}
-
-// counted is what the compactions of a session dropped, when it had so many.
-type counted struct {
-	compactions int
-	losses      []loss
 }
 
 // day is one of the strip.
@@ -69,7 +62,7 @@ func (s *shelf) weekly(l *reader.Library, now time.Time) *weekly {
 			w, err := weeklyOf(ctx, &own, now)
 			if err == nil {
 				w.Taken, w.seen = now, changed
-				s.count(ctx, &own, w, before)
+				s.count(ctx, &own, w)
 				debug.FreeOSMemory() // the page may now be idle for hours
 			}
 			s.mu.Lock()
@@ -82,35 +75,26 @@ func (s *shelf) weekly(l *reader.Library, now time.Time) *weekly {
 	return before
 }
 
-// count compares what the week's compactions kept with what was in the context. A session that cannot be read counts nothing, and one
-// without a compaction since the numbers before is not read again.
-func (s *shelf) count(ctx context.Context, l *reader.Library, w, before *weekly) {
-	w.counted = map[transcript.Key]counted{}
+// count compares what the week's compactions kept with what was in the context. A session that cannot be read counts nothing.
+func (s *shelf) count(ctx context.Context, l *reader.Library, w *weekly) {
+	read := 0
 	for _, e := range l.Listed("") {
 		row := status.Of(e)
-		if row.Compactions == 0 || row.Bytes > lossBytes || row.Apart() != "" || w.Taken.Sub(row.LastAt()) > week || len(w.counted) == mostLosses {
+		if row.Compactions == 0 || row.Bytes > lossBytes || row.Apart() != "" || w.Taken.Sub(row.LastAt()) > week || read == mostLosses {
 			continue
 		}
-		c := counted{compactions: row.Compactions}
-		if before != nil && before.counted[e.Key].compactions == row.Compactions {
-			c = before.counted[e.Key]
-		} else {
-			_ = s.use(ctx, l, e, func(one *view.Index) (err error) {
-				c.losses, err = lossesOf(ctx, one, w.Taken)
-				return err
-			})
-		}
-		w.counted[e.Key] = c
-		for _, one := range c.losses {
-			one.Row = newRow(row, w.Taken)
-			w.losses = append(w.losses, one)
-		}
+		read++
+		_ = s.use(ctx, l, e, func(one *view.Index) error {
+			losses, err := lossesOf(ctx, one, newRow(row, w.Taken), w.Taken)
+			w.losses = append(w.losses, losses...)
+			return err
+		})
 	}
 	slices.SortStableFunc(w.losses, func(a, b loss) int { return b.Time.Compare(a.Time) })
 	w.losses = w.losses[:min(len(w.losses), mostLosses)]
 }
 
-func lossesOf(ctx context.Context, one *view.Index, now time.Time) (all []loss, err error) {
+func lossesOf(ctx context.Context, one *view.Index, of row, now time.Time) (all []loss, err error) {
 	for _, k := range slices.Backward(one.Compactions[max(0, len(one.Compactions)-mostLosses):]) {
 		if k.N == 0 || now.Sub(k.Time) > week {
 			continue
@@ -120,7 +104,7 @@ func lossesOf(ctx context.Context, one *view.Index, now time.Time) (all []loss, 
 			return all, err
 		}
 		if f.Dropped > 0 {
-			all = append(all, loss{N: k.N, Time: k.Time, Facts: f.Facts, Dropped: f.Dropped, Told: f.InTold})
+			all = append(all, loss{Row: of, N: k.N, Time: k.Time, Facts: f.Facts, Dropped: f.Dropped, Told: f.InTold})
 		}
 	}
 	return all, nil
