@@ -106,18 +106,20 @@ func (l *Library) resolve(arg, agent string) []named {
 
 // naming returns the ways in which an argument may name a session, the first that finds one counts.
 func naming(arg string) []func(n named) bool {
-	return []func(n named) bool{
-		func(n named) bool { return n.name == arg },
-		func(n named) bool { return n.Class != transcript.Attachment && path.Base(n.name) == arg },
-		func(n named) bool { return n.Class != transcript.Attachment && strings.HasPrefix(n.name, arg) },
+	begins := func(name string) bool { return strings.HasPrefix(name, arg) }
+	ways := []func(n named) bool{
+		func(n named) bool { return path.Base(n.name) == arg },
+		func(n named) bool { return begins(n.name) },
+		func(n named) bool { return begins(path.Base(n.name)) || begins(n.own()) },
 		func(n named) bool {
-			return n.Class != transcript.Attachment && n.name != "" && (strings.HasPrefix(path.Base(n.name), arg) || strings.HasPrefix(n.own(), arg))
+			return len(arg) >= leastEnd && (strings.HasSuffix(n.name, arg) || strings.HasSuffix(n.bare(), arg))
 		},
-		func(n named) bool {
-			return n.Class != transcript.Attachment && len(arg) >= leastEnd && (strings.HasSuffix(n.name, arg) || strings.HasSuffix(n.bare(), arg))
-		},
-		func(n named) bool { return n.name != "" && n.Kept.Labels.Name == arg },
+		func(n named) bool { return n.Kept.Labels.Name == arg },
 	}
+	for i, names := range ways {
+		ways[i] = func(n named) bool { return n.Class != transcript.Attachment && n.name != "" && names(n) }
+	}
+	return append([]func(n named) bool{func(n named) bool { return n.name == arg }}, ways...)
 }
 
 func filter(all []named, keep func(named) bool) (found []named) {

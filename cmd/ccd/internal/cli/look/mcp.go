@@ -208,17 +208,8 @@ func lostOriginal(err error, id, path string) error {
 		return err
 	}
 	text := mark.New(mark.ID(id), fmt.Sprintf("content unavailable: %s, hash mismatch", mark.Inline(path, 400)))
-	return words.Hint(lost{errors.New(text), err}, "ccd archive verify")
+	return words.Hint(fmt.Errorf("%s: %w", text, err), "ccd archive verify")
 }
-
-// lost is an error that says only what is lost.
-type lost struct {
-	error
-	cause error
-}
-
-// Unwrap returns why.
-func (l lost) Unwrap() error { return l.cause }
 
 // toolFile finds a file as an agent last read or wrote it.
 func (a *app) toolFile(ctx context.Context, q tools.RestoreQuery) (tools.Original, error) {

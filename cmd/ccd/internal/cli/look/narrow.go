@@ -77,14 +77,10 @@ func (n narrow) projects(a *app) (func(dir string) bool, error) {
 		p := project.Of(a.Absolute(n.project), home)
 		return p.Has, nil
 	}
-	is := func(have, want string) bool { // want may be cut, as lists show it
-		begin, cut := strings.CutSuffix(want, "…")
-		return strings.EqualFold(have[:min(len(have), len(begin))], begin) && (cut || len(have) == len(want))
-	}
 	want := words.Elements(n.project)
 	has := func(have []string) bool {
 		for ; len(want) > 0 && len(have) >= len(want); have = have[1:] {
-			if slices.EqualFunc(have[:len(want)], want, is) {
+			if slices.EqualFunc(have[:len(want)], want, strings.EqualFold) {
 				return true
 			}
 		}
