@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"runtime/debug"
 	"slices"
@@ -13,8 +12,6 @@ import (
 	"ccd/cmd/ccd/internal/view"
 	"ccd/cmd/ccd/internal/work"
 	"ccd/internal/mark"
-	"ccd/internal/session"
-	"ccd/internal/transcript"
 )
 
 const (
@@ -45,8 +42,8 @@ type day struct {
 
 // edited is a file that a session changed.
 type edited struct {
-	session.Deed
-	How, Agent, ID, Dir, Label string
+	*work.File
+	Label string
 }
 
 // weekly returns the newest numbers, nil if there are none yet. Where they are missing or old, they are read in the background.
@@ -113,11 +110,17 @@ func lossesOf(ctx context.Context, one *view.Index, of row, now time.Time) (all 
 func weeklyOf(ctx context.Context, l *reader.Library, now time.Time) (*weekly, error) {
 	w := &weekly{}
 	from := time.Date(now.Year(), now.Month(), now.Day()-weekDays+1, 0, 0, 0, 0, now.Location())
-	sums, err := work.Of(ctx, l, work.Wanted{
-		Choice: reader.Choice{Since: from, Until: now, Session: func(*reader.Entry) bool { return ctx.Err() == nil }}, Models: l.Config.Models, Each: func(one *work.Session) { w.edits(one, from) },
-	})
+	since := reader.Choice{Since: from, Until: now, Session: func(*reader.Entry) bool { return ctx.Err() == nil }}
+	sums, err := work.Of(ctx, l, work.Wanted{Choice: since, Models: l.Config.Models})
 	if err != nil {
 		return nil, err
+	}
+	files, _, err := work.Files(ctx, l, since, mostEdits, func(string) bool { return true }, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		w.Edits = append(w.Edits, edited{f, mark.Inline(status.Of(f.Of).Called(), 60)})
 	}
 	most := int64(1)
 	for _, one := range sums.Times {
@@ -133,21 +136,4 @@ func weeklyOf(ctx context.Context, l *reader.Library, now time.Time) (*weekly, e
 	w.Sums, w.Projects = sums, sums.Projects[:min(len(sums.Projects), mostSums)]
 	w.Left = sums.Projects[len(w.Projects):]
 	return w, nil
-}
-
-// edits takes the newest change of each file of a session.
-func (w *weekly) edits(s *work.Session, from time.Time) {
-	last := map[string]session.Deed{}
-	for _, e := range s.Deeds {
-		if e.Kind == session.Changed && e.Milli >= max(from.UnixMilli(), last[e.Name].Milli) {
-			last[e.Name] = e
-		}
-	}
-	row := status.Of(s.Entry)
-	for _, e := range last {
-		w.Edits = append(w.Edits, edited{e, reader.How[transcript.Op(e.Op)], s.Agent, s.ID, s.Kept.Cwd, mark.Inline(row.Called(), 60)})
-	}
-	slices.SortStableFunc(w.Edits, func(x, y edited) int { return cmp.Compare(y.Milli, x.Milli) })
-	w.Edits = slices.CompactFunc(w.Edits, func(x, y edited) bool { return transcript.SamePath(x.Name, y.Name) && x.Milli == y.Milli }) // a fork
-	w.Edits = w.Edits[:min(len(w.Edits), mostEdits)]
 }

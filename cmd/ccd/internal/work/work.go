@@ -20,8 +20,10 @@ import (
 	"ccd/compactor/limits"
 	"ccd/daemon"
 	"ccd/internal/config"
+	"ccd/internal/mark"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Session is what one session did.
@@ -81,6 +83,69 @@ func Each(ctx context.Context, l *reader.Library, c reader.Choice) iter.Seq2[*Se
 	}
 }
 
+// File is a file that a session changed: all its versions there, or one.
+type File struct {
+	Path     string     `json:"path"`
+	How      string     `json:"how"`
+	Versions int        `json:"versions"`
+	Plus     int64      `json:"plus"`
+	Minus    int64      `json:"minus"`
+	Agent    string     `json:"agent"`
+	Session  string     `json:"session"`
+	Record   int64      `json:"record"`
+	Time     *time.Time `json:"time"`
+	Project  string     `json:"project"`
+
+	At    time.Time     `json:"-"` // Time, or zero
+	Alone bool          `json:"-"` // it is one version
+	Of    *reader.Entry `json:"-"`
+}
+
+// Files returns the files that sessions changed, those changed last first: at most so many, all if most is 0, and whether there are more.
+// Of the files that at accepts, a path names one: each of its versions counts. Sessions are read from the newest on, until no older one can
+// have a newer change.
+func Files(ctx context.Context, l *reader.Library, which reader.Choice, most int, at func(file string) bool, path string) (all []*File, more bool, err error) {
+	seen, chosen := map[int64]bool{}, which.Session
+	all = []*File{}
+	which.Session = func(e *reader.Entry) bool {
+		return chosen(e) && (most == 0 || len(all) <= most || all[most].At.Before(e.Last()))
+	}
+	for s, err := range Each(ctx, l, which) {
+		if err != nil {
+			return nil, false, err
+		}
+		all = append(all, s.files(which, at, path, seen)...)
+		slices.SortStableFunc(all, func(x, y *File) int { return y.At.Compare(x.At) })
+		if most > 0 {
+			all = all[:min(len(all), most+1)]
+		}
+	}
+	if more = most > 0 && len(all) > most; more {
+		all = all[:most]
+	}
+	return all, more, nil
+}
+
+// files returns the changed files of a session: one for each or, of the file that path is, one for each change.
+func (s *Session) files(which reader.Choice, at func(file string) bool, path string, seen map[int64]bool) (all []*File) {
+	known := map[string]*File{}
+	for _, e := range s.Deeds {
+		if e.Kind != session.Changed || !at(e.Name) || !which.In(e.Time()) || seen[e.Key] {
+			continue
+		}
+		seen[e.Key] = true
+		f := known[transcript.PathKey(e.Name)]
+		if itself := path != "" && transcript.EndsWith(e.Name, path); f == nil || itself {
+			f = &File{Path: e.Name, Agent: s.Agent, Session: mark.Name(s.Name()), Project: s.Kept.Cwd, Alone: itself, Of: s.Entry}
+			known[transcript.PathKey(e.Name)] = f
+			all = append(all, f)
+		}
+		f.How, f.Versions, f.Record, f.At, f.Time = reader.How[transcript.Op(e.Op)], f.Versions+1, e.Record, e.Time(), words.Known(e.Time())
+		f.Plus, f.Minus = f.Plus+e.Plus, f.Minus+e.Minus
+	}
+	return all
+}
+
 // Sum is what was done in a time, in a project, by an agent or by a model. Of a model only sessions and tokens are counted: what else was
 // done, no record ascribes to one.
 type Sum struct {
@@ -128,8 +193,7 @@ type reply struct {
 // Wanted is what is added up, with both limits of time.
 type Wanted struct {
 	reader.Choice
-	Models config.Models  // with their prices
-	Each   func(*Session) // gets each session; may be nil
+	Models config.Models // with their prices
 }
 
 // Of adds up the sessions of a library.
@@ -142,9 +206,6 @@ func Of(ctx context.Context, l *reader.Library, w Wanted) (*Sums, error) {
 		whole := cmp.Or(l.Parent(s.Entry), s.Entry)
 		for _, d := range s.Deeds {
 			b.add(d, s, whole, w)
-		}
-		if w.Each != nil {
-			w.Each(s)
 		}
 	}
 	b.spend(w)

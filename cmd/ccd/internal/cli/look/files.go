@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,13 +11,11 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
-	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/cmd/ccd/internal/work"
 	"ccd/internal/mark"
-	"ccd/internal/session"
 	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
@@ -26,24 +23,6 @@ import (
 type filesFlags struct {
 	narrow
 	limit int
-}
-
-// fileRow is a file that a session changed: all its versions there, or one.
-type fileRow struct {
-	Path     string     `json:"path"`
-	How      string     `json:"how"`
-	Versions int        `json:"versions"`
-	Plus     int64      `json:"plus"`
-	Minus    int64      `json:"minus"`
-	Agent    string     `json:"agent"`
-	Session  string     `json:"session"`
-	Record   int64      `json:"record"`
-	Time     *time.Time `json:"time"`
-	Project  string     `json:"project"`
-
-	at    time.Time
-	alone bool // it is one version
-	from  *work.Session
 }
 
 func (a *app) filesCommand() *cobra.Command {
@@ -92,7 +71,7 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 		return err
 	}
 	most := a.most(f.limit, "")
-	rows, more, err := changedFiles(ctx, l, which, most, func(file string) bool { return path == "" || at(file) }, path)
+	rows, more, err := work.Files(ctx, l, which, most, func(file string) bool { return path == "" || at(file) }, path)
 	if err != nil {
 		return err
 	}
@@ -136,110 +115,59 @@ func (f filesFlags) none(l *reader.Library, args []string) error {
 }
 
 // versionHint says on a terminal how a version of the newest file is printed.
-func (a *app) versionHint(l *reader.Library, rows []*fileRow) string {
+func (a *app) versionHint(l *reader.Library, rows []*work.File) string {
 	if a.Width() == 0 {
 		return ""
 	}
 	r := rows[0]
-	path, dir := r.Path, a.Absolute(".")
-	if !disk.Within(dir, r.Project) { // in a project, a path is taken from here
-		dir = r.Project
-	}
-	if below, ok := transcript.Below(path, dir); ok {
-		path = below
-	}
-	at := strings.Replace(r.at.Local().Format(second), " ", "T", 1)
-	return fmt.Sprintf("a version, if the transcript shows all of it: ccd restore --file %s --at %s %s", words.Shell(path), at, l.Argument(r.from.Entry))
+	at := strings.Replace(r.At.Local().Format(second), " ", "T", 1)
+	return fmt.Sprintf("a version, if the transcript shows all of it: ccd restore --file %s --at %s %s", words.Shell(r.Path), at, l.Argument(r.Of))
 }
 
 // second is the form of the time of a version, as --at reads it.
 const second = "2006-01-02 15:04:05"
 
-// changedFiles returns the newest lines, all if most is 0, and whether there are more. Sessions are read from the newest on, until no
-// older one can have a newer change.
-func changedFiles(ctx context.Context, l *reader.Library, which reader.Choice, most int, at func(file string) bool, path string) (rows []*fileRow, more bool, err error) {
-	seen, chosen := map[int64]bool{}, which.Session
-	rows = []*fileRow{}
-	which.Session = func(e *reader.Entry) bool {
-		return chosen(e) && (most == 0 || len(rows) <= most || rows[most].at.Before(e.Last()))
-	}
-	for s, err := range work.Each(ctx, l, which) {
-		if err != nil {
-			return nil, false, err
-		}
-		rows = append(rows, rowsOf(s, which, at, path, seen)...)
-		slices.SortStableFunc(rows, func(x, y *fileRow) int { return y.at.Compare(x.at) })
-		if most > 0 {
-			rows = rows[:min(len(rows), most+1)]
-		}
-	}
-	if more = most > 0 && len(rows) > most; more {
-		rows = rows[:most]
-	}
-	return rows, more, nil
-}
-
-// rowsOf returns the lines of a session: one for each file or, of the file that path is, one for each change.
-func rowsOf(s *work.Session, which reader.Choice, at func(file string) bool, path string, seen map[int64]bool) (rows []*fileRow) {
-	files := map[string]*fileRow{}
-	for _, e := range s.Deeds {
-		if e.Kind != session.Changed || !at(e.Name) || !which.In(e.Time()) || seen[e.Key] {
-			continue
-		}
-		seen[e.Key] = true
-		r := files[transcript.PathKey(e.Name)]
-		if itself := path != "" && transcript.EndsWith(e.Name, path); r == nil || itself {
-			r = &fileRow{Path: e.Name, Agent: s.Agent, Session: mark.Name(s.Name()), Project: s.Kept.Cwd, alone: itself, from: s}
-			files[transcript.PathKey(e.Name)] = r
-			rows = append(rows, r)
-		}
-		r.How, r.Versions, r.Record, r.at, r.Time = reader.How[transcript.Op(e.Op)], r.Versions+1, e.Record, e.Time(), words.Known(e.Time())
-		r.Plus, r.Minus = r.Plus+e.Plus, r.Minus+e.Minus
-	}
-	return rows
-}
-
-func filesColumns(rows []*fileRow, now time.Time) []table.Column[*fileRow] {
+func filesColumns(rows []*work.File, now time.Time) []table.Column[*work.File] {
 	var projects []string
 	for _, r := range rows {
 		projects = append(projects, r.Project)
 	}
 	names := words.Directories(projects)
-	agent := cli.AgentColumn(func(r *fileRow) string { return r.Agent })
+	agent := cli.AgentColumn(func(r *work.File) string { return r.Agent })
 	agent.Drop = 1
-	return []table.Column[*fileRow]{
-		{Head: "FILE", Least: 20, Part: 40, Cut: table.CutMiddle, Text: func(r *fileRow) string { return within(r.Project, r.Path) }, Piped: func(r *fileRow) string { return mark.Inline(r.Path, 0) }},
-		{Head: "CHANGED", Text: func(r *fileRow) string {
-			if r.alone && !r.at.IsZero() {
-				return r.at.Local().Format(second)
+	return []table.Column[*work.File]{
+		{Head: "FILE", Least: 20, Part: 40, Cut: table.CutMiddle, Text: func(r *work.File) string { return within(r.Project, r.Path) }, Piped: func(r *work.File) string { return mark.Inline(r.Path, 0) }},
+		{Head: "CHANGED", Text: func(r *work.File) string {
+			if r.Alone && !r.At.IsZero() {
+				return r.At.Local().Format(second)
 			}
-			return words.Ago(r.at, now)
-		}, Piped: func(r *fileRow) string {
-			if r.at.IsZero() {
+			return words.Ago(r.At, now)
+		}, Piped: func(r *work.File) string {
+			if r.At.IsZero() {
 				return ""
 			}
-			return r.at.UTC().Format(time.RFC3339)
+			return r.At.UTC().Format(time.RFC3339)
 		}},
-		{Head: "HOW", Drop: 3, Text: func(r *fileRow) string { return r.How }},
-		{Head: "VERSIONS", Drop: 2, Text: func(r *fileRow) string {
-			if r.alone {
+		{Head: "HOW", Drop: 3, Text: func(r *work.File) string { return r.How }},
+		{Head: "VERSIONS", Drop: 2, Text: func(r *work.File) string {
+			if r.Alone {
 				return ""
 			}
 			return fmt.Sprint(r.Versions)
-		}, Piped: func(r *fileRow) string { return fmt.Sprint(r.Versions) }},
-		{Head: "+/-", Text: func(r *fileRow) string {
+		}, Piped: func(r *work.File) string { return fmt.Sprint(r.Versions) }},
+		{Head: "+/-", Text: func(r *work.File) string {
 			if r.Plus+r.Minus == 0 && r.How == reader.How[transcript.Revert] { // how much that was, no call says
 				return r.How
 			}
 			return fmt.Sprintf("+%d -%d", r.Plus, r.Minus)
 		}},
 		{
-			Head: "RECORD", Text: func(r *fileRow) string { return mark.Inline(r.from.Short(), 0) + "#" + fmt.Sprint(r.Record) },
-			Piped: func(r *fileRow) string { return r.Session + "#" + fmt.Sprint(r.Record) },
+			Head: "RECORD", Text: func(r *work.File) string { return mark.Inline(r.Of.Short(), 0) + "#" + fmt.Sprint(r.Record) },
+			Piped: func(r *work.File) string { return r.Session + "#" + fmt.Sprint(r.Record) },
 		},
 		{
-			Head: "PROJECT", Least: 8, Drop: 4, Text: func(r *fileRow) string { return table.CutMiddle(names[r.Project], 24) },
-			Piped: func(r *fileRow) string { return mark.Inline(r.Project, 0) },
+			Head: "PROJECT", Least: 8, Drop: 4, Text: func(r *work.File) string { return table.CutMiddle(names[r.Project], 24) },
+			Piped: func(r *work.File) string { return mark.Inline(r.Project, 0) },
 		},
 		agent,
 	}
