@@ -29,7 +29,7 @@ type Search struct {
 	Query    Query
 	Most     int                     // hits that are wanted, 0 for all: once many more are found, the search ends (see enough)
 	Counts   func(Hit) bool          // whether a hit is one of these; nil: all are
-	Wanted   func(Hit) bool          // nil: all
+	Whole    bool                    // also what ccd resume copied from another one of the library's sessions
 	Progress func(done, total int64) // sessions; may be nil
 	Left     func(sessions int)      // gets how many were not searched because of Most; may be nil
 }
@@ -93,9 +93,6 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 			for r := range f.results(ctx, firstOf(sources[read:], bound)) {
 				if read++; s.Progress != nil {
 					s.Progress(int64(read), int64(len(sources)))
-				}
-				if s.Wanted != nil {
-					r.hits = slices.DeleteFunc(r.hits, func(h Hit) bool { return !s.Wanted(h) })
 				}
 				for _, h := range r.hits {
 					if s.Counts == nil || s.Counts(h) {
@@ -243,6 +240,7 @@ type finder struct {
 	terms   []term
 	words   []grams.Word // see literals
 	path    *regexp.Regexp
+	whole   bool // see Search
 }
 
 func (s Search) finder() (*finder, error) {
@@ -251,7 +249,7 @@ func (s Search) finder() (*finder, error) {
 		return nil, err
 	}
 	path, err := newPattern(s.Query.Path)
-	f := &finder{Query: s.Query, terms: terms, words: literals(terms), path: path}
+	f := &finder{Query: s.Query, terms: terms, words: literals(terms), path: path, whole: s.Whole}
 	return f, err
 }
 
@@ -271,7 +269,10 @@ func (f *finder) excludes(s source) bool {
 
 // session searches all generations, the newest one first.
 func (f *finder) session(ctx context.Context, s source, r *result) {
-	seen, back := map[mark.ID]bool{}, s.Current().Kept.TakenBack
+	seen, back, copied := map[mark.ID]bool{}, s.Current().Kept.TakenBack, 0
+	if !f.whole && f.library.CopiedFrom(s.Entry) != nil {
+		copied = s.Kept.Resumed.Records
+	}
 	for i, g := range slices.Backward(s.Generations) {
 		if s.lacks[i] {
 			continue
@@ -280,7 +281,7 @@ func (f *finder) session(ctx context.Context, s source, r *result) {
 		w.generation.Archive = f.archive
 		err := w.read(ctx)
 		for _, h := range slices.Backward(w.hits) {
-			if !seen[h.ID] {
+			if !seen[h.ID] && (h.Record == 0 || h.Record > copied) {
 				h.Rewritten, h.fork = i < len(s.Generations)-1, s.Kept.Origin != ""
 				h.Back = !h.Rewritten && back.Has(h.Record)
 				r.hits = append(r.hits, h)

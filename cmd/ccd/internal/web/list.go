@@ -275,7 +275,7 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	one := search.Search{Library: r.library, Sessions: f.sources(r.library.Sessions), Query: q, Most: min(mostMore, r.number("hits", mostHits))}
+	one := search.Search{Library: r.library, Sessions: f.sources(r.library.Sessions), Query: q, Most: min(mostMore, r.number("hits", mostHits)), Whole: f.Within != "" || f.Subs}
 	found, err := one.Best(ctx)
 	if out.Late = errors.Is(err, context.DeadlineExceeded); err != nil && !out.Late {
 		out.Error = err.Error()

@@ -1,6 +1,7 @@
 package look
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,8 +31,6 @@ type searchFlags struct {
 	all                 bool
 	line                bool // the words are one line, which no shell has split
 	limit, context      int
-
-	which reader.Choice
 }
 
 type hitOutput struct {
@@ -61,7 +60,7 @@ const searchLimit = 50
 func (a *app) searchCommand() *cobra.Command {
 	var f searchFlags
 	check := func(_ *cobra.Command, args []string) error {
-		_, err := f.query(args, time.Now())
+		_, _, err := f.query(a, args)
 		return err
 	}
 	c := &cobra.Command{
@@ -127,11 +126,8 @@ func (f *searchFlags) add(a *app, c *cobra.Command) {
 }
 
 func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
-	q, err := f.query(args, time.Now())
+	q, which, err := f.query(a, args)
 	if err != nil {
-		return err
-	}
-	if f.which, err = f.read(a); err != nil {
 		return words.Usage(err)
 	}
 	l, err := a.Library(ctx)
@@ -141,93 +137,58 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if len(args) > 1 && (isOperator(args[0]) && args[0] != "NOT" || isOperator(args[len(args)-1])) {
 		a.Say("at the beginning and the end, AND, OR and NOT are words: an operator needs the words that it is about")
 	}
-	p := &hitPrinter{app: a, library: l, out: []hitOutput{}, query: q, limit: f.limit, width: a.Width(), colour: a.Colours()}
-	p.said = p.width > 0 && !a.JSON && !f.all && f.tool+f.path == ""
-	if !f.all && f.session == "" {
-		p.copies = copiesOf(l)
-	}
-	if err := p.search(ctx, f); err != nil {
-		return err
-	}
-	if a.JSON {
-		if err := a.PrintJSON(p.out); err != nil {
-			return err
-		}
-	}
-	return a.reportSearch(p, l, f, args)
-}
-
-func isOperator(word string) bool { return word == "AND" || word == "OR" || word == "NOT" }
-
-// search prints the hits.
-func (p *hitPrinter) search(ctx context.Context, f searchFlags) error {
-	l := p.library
 	in := l.Sessions
 	if f.session != "" {
-		e, err := p.Choose(ctx, l, f.session, f.agent)
+		e, err := a.Choose(ctx, l, f.session, f.agent)
 		if err != nil {
 			return err
 		}
 		in = f.family(in, e)
 		l.Damage = nil // what is damaged is not searched
 	}
-	in = f.sources(in)
-	p.sources = len(in)
-	show, wipe := p.Progress("searching:")
-	defer wipe()
-	one := search.Search{Library: l, Sessions: in, Query: p.query, Most: p.limit, Progress: show, Wanted: func(h search.Hit) bool {
-		return h.Record == 0 || h.Record > p.copies[h.Session.Key]
-	}}
-	if p.said {
+	in = f.sources(in, which)
+	show, wipe := a.Progress("searching:")
+	one := search.Search{Library: l, Sessions: in, Query: q, Most: f.limit, Whole: f.all || f.session != "", Progress: show}
+	saidFirst := a.Width() > 0 && !a.JSON && !f.all && f.tool+f.path == ""
+	if saidFirst {
 		one.Counts = search.Hit.Said
 	}
 	found, err := one.Best(ctx)
 	wipe()
-	l.Damage = append(l.Damage, found.Damage...)
-	if p.left = found.Left; err != nil {
+	if err != nil {
 		return err
 	}
-	all := found.All()
-	if said := slices.DeleteFunc(slices.Clone(all), func(h *search.Hit) bool { return !h.Said() }); p.said && len(said) > 0 {
-		all, p.rest = said, found.Unsaid()
+	l.Damage = append(l.Damage, found.Damage...)
+	hits, rest := found.All(), 0
+	if said := slices.DeleteFunc(slices.Clone(hits), func(h *search.Hit) bool { return !h.Said() }); saidFirst && len(said) > 0 {
+		hits, rest = said, found.Unsaid()
 	}
-	for _, h := range all {
-		if p.JSON {
-			p.out = append(p.out, p.object(h))
-		} else if err := p.lines(h); err != nil {
-			return err
-		}
-		p.hits++
+	if err := a.printHits(l, q, hits, found.Left); err != nil {
+		return err
 	}
-	return nil
-}
-
-// reportSearch reports how the search ended.
-func (a *app) reportSearch(p *hitPrinter, l *reader.Library, f searchFlags, args []string) error {
 	a.Incomplete(l)
-	a.SayLag(l, f.which.Of(l.Sessions)...)
-	if p.rest > 0 {
+	a.SayLag(l, which.Of(l.Sessions)...)
+	if rest > 0 {
 		a.Say("\nmore hits, in thoughts, calls and results: ccd search --all%s", cli.Typed(args))
 	}
 	switch {
-	case p.left > 0:
-		a.Say("stopped after %s; %s not searched: --limit %d searches more, --limit 0 all", words.Count(p.hits, "hit"), words.Count(p.left, "more session"), f.limit*4)
-	case p.hits > 0 && p.hits == f.limit:
-		a.Say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", words.Count(p.hits, "hit"), f.limit*4)
-	case p.hits > 0, a.Damaged:
+	case found.Left > 0:
+		a.Say("stopped after %s; %s not searched: --limit %d searches more, --limit 0 all", words.Count(len(hits), "hit"), words.Count(found.Left, "more session"), f.limit*4)
+	case len(hits) > 0 && len(hits) == f.limit:
+		a.Say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", words.Count(len(hits), "hit"), f.limit*4)
+	case len(hits) > 0, a.Damaged:
 	case len(l.Sessions) == 0 && !l.Limited():
 		return words.Hint(fmt.Errorf("search: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
 	default:
-		if err := f.missing(a, l); err != nil {
-			return err
-		}
-		return f.none(l, p.query, args, p.sources)
+		return cmp.Or(f.missing(a, l), f.none(l, q, args, len(in), which))
 	}
 	return nil
 }
 
+func isOperator(word string) bool { return word == "AND" || word == "OR" || word == "NOT" }
+
 // none returns the error of a search without hits in so many sessions. Its hint is a wider search.
-func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sources int) error {
+func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sources int, which reader.Choice) error {
 	err := fmt.Errorf("search: %w in any of %s", archive.ErrNotFound, words.Count(sources, "archived session"))
 	if l.Limited() {
 		err = fmt.Errorf("search: %w%s (%d searched)", archive.ErrNotFound, l.Scope(), sources)
@@ -246,8 +207,6 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 	switch {
 	case l.Agents.Redact != nil && !l.ForAgent() && slices.ContainsFunc(args, func(word string) bool { return len(l.Agents.Redact.Session().Marks([]byte(word))) > 0 }):
 		return words.Hint(err, "secrets are not searched: ccd archive forget --match - --dry-run finds them")
-	case f.said != "" && len(args) > 1 && args[0] == human:
-		return words.Hint(err, "ccd search --said=%s%s", human, cli.Typed(args[1:]))
 	case narrow && f.all:
 		return words.Hint(err, "ccd search --all%s", what)
 	case narrow:
@@ -267,7 +226,7 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 	case len(each) > 1 && len(q.Any)+len(q.None) == 0: // no record has all of the words
 		return words.Hint(err, "ccd search%s", cli.Typed(strings.Fields(strings.Join(each, " OR "))))
 	}
-	if f.all = true; len(f.sources(l.Sessions)) > sources {
+	if f.all = true; len(f.sources(l.Sessions, which)) > sources {
 		return words.Hint(err, "ccd search --all%s", what)
 	}
 	return err
@@ -276,24 +235,23 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 // looksRegexp matches words that are probably meant as regular expressions.
 var looksRegexp = lazy.Regexp(`\\[dDwWsSbB.]|[.)\]][*+]|\w\|\w|\[[^\]]+-[^\]]+\]|^\^|\$$`)
 
-// query makes the query of the command line.
-func (f searchFlags) query(args []string, now time.Time) (q search.Query, err error) {
-	q.Tool, q.Path, q.Said, q.Human, q.Retold = f.tool, f.path, f.said != "", f.said == human, f.all
-	if f.context < 0 {
-		return q, errors.New("--context must be 0 or more")
+// query makes the query of the command line, and says of which sessions it is.
+func (f searchFlags) query(a *app, args []string) (q search.Query, which reader.Choice, err error) {
+	if which, err = f.read(a); err == nil && f.context < 0 {
+		err = errors.New("--context must be 0 or more")
 	}
-	if q.Since, _, err = words.Instant(f.since, now); err != nil {
-		return q, err
+	if err != nil {
+		return q, which, err
 	}
-	if q.Until, err = words.Moment(f.until, now); err != nil {
-		return q, err
+	q = search.Query{
+		Tool: f.tool, Path: f.path, Said: f.said != "", Human: f.said == human, Retold: f.all, Since: which.Since, Until: which.Until, Around: f.context,
 	}
-	if q.Around = f.context; f.line {
+	if f.line {
 		q.Parse(strings.Join(args, " "))
 	} else {
 		q.ParseArgs(args)
 	}
-	return q, q.Check()
+	return q, which, q.Check()
 }
 
 // family returns a session and, with --all, its sub-agents and files.
@@ -304,39 +262,42 @@ func (f searchFlags) family(in []*reader.Entry, e *reader.Entry) []*reader.Entry
 }
 
 // sources returns those of some sessions that are searched.
-func (f searchFlags) sources(in []*reader.Entry) []*reader.Entry {
+func (f searchFlags) sources(in []*reader.Entry, which reader.Choice) []*reader.Entry {
 	return slices.DeleteFunc(slices.Clone(in), func(e *reader.Entry) bool {
-		return !f.which.Session(e) || f.session == "" && !f.all && (!e.Conversation() || e.Root == "")
+		return !which.Session(e) || f.session == "" && !f.all && (!e.Conversation() || e.Root == "")
 	})
 }
 
-// copiesOf returns, for each copy by ccd of an archived session, how many of its records ccd wrote.
-func copiesOf(l *reader.Library) map[transcript.Key]int {
-	all := map[transcript.Key]int{}
-	for _, e := range l.Sessions {
-		if l.CopiedFrom(e) != nil {
-			all[e.Key] = e.Kept.Resumed.Records
+// printHits prints hits. left sessions were not searched.
+func (a *app) printHits(l *reader.Library, q search.Query, hits []*search.Hit, left int) error {
+	if a.JSON {
+		out := []hitOutput{}
+		for _, h := range hits {
+			out = append(out, hitOutput{
+				h.Session.Agent, mark.Name(h.Session.Name()), h.Generation, h.Record, h.Line, h.What(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, h.Back, h.Copies, h.Equal, h.Before, h.After, l.Machine, words.Known(l.Pulled), left,
+			})
 		}
+		return a.PrintJSON(out)
 	}
-	return all
+	p := &hitPrinter{app: a, library: l, query: q, width: a.Width(), colour: a.Colours()}
+	for _, h := range hits {
+		if err := p.lines(h); err != nil {
+			return err
+		}
+		p.begun = true
+	}
+	return nil
 }
 
 type hitPrinter struct {
 	*app
 	library *reader.Library // of the hits
-	sources int             // sessions that were searched
 	query   search.Query
-	limit   int
 	width   int // of the terminal; 0: not a terminal
 	colour  bool
-	last    transcript.Key         // session of the previous hit
-	said    bool                   // print only what was said, if anything was
-	rest    int                    // hits not printed for that
-	left    int                    // sessions that were not searched, because enough was found
-	below   string                 // stands above the hits that are like the previous one
-	copies  map[transcript.Key]int // records at the start of a copy by ccd, which the search finds in its original
-	hits    int
-	out     []hitOutput // of --json
+	last    transcript.Key // session of the previous hit
+	below   string         // stands above the hits that are like the previous one
+	begun   bool
 }
 
 // lines prints a hit. On a terminal, hits are grouped by session and fit its lines; elsewhere, each names its session.
@@ -377,7 +338,7 @@ func (p *hitPrinter) heading(b *strings.Builder, h *search.Hit) {
 	case h.Part:
 		below = "Inside longer words:"
 	}
-	if below != "" && below != p.below && p.hits > 0 {
+	if below != "" && below != p.below && p.begun {
 		b.WriteString("\n" + below + "\n")
 		p.last = transcript.Key{}
 	}
@@ -385,7 +346,7 @@ func (p *hitPrinter) heading(b *strings.Builder, h *search.Hit) {
 	if h.Session.Key == p.last {
 		return
 	}
-	if p.hits > 0 && b.Len() == 0 {
+	if p.begun && b.Len() == 0 {
 		b.WriteString("\n")
 	}
 	b.WriteString(table.Cut(cli.SessionLine(p.library.Entry(h.Session.Key)), p.width) + "\n")
@@ -425,11 +386,4 @@ func (p *hitPrinter) marked(snippet string) string {
 		at = s[1]
 	}
 	return b.String() + snippet[at:]
-}
-
-// object is a hit as JSON has it.
-func (p *hitPrinter) object(h *search.Hit) hitOutput {
-	return hitOutput{
-		h.Session.Agent, mark.Name(h.Session.Name()), h.Generation, h.Record, h.Line, h.What(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, h.Back, h.Copies, h.Equal, h.Before, h.After, p.library.Machine, words.Known(p.library.Pulled), p.left,
-	}
 }
