@@ -107,14 +107,7 @@ func Compactions(s *session.Session) (all []Compaction, summary int) {
 	for i := range s.Bounds {
 		b := &s.Bounds[i]
 		if begun >= 0 && begun < int(b.Event) {
-			one := Compaction{Bound: *b, N: len(all) + 1, Record: int(b.Rec) + 1, Time: s.Time(b.Rec)}
-			for rec := b.Rec; int(rec) < s.Records() && one.After == 0; rec++ {
-				one.After = s.Used(rec)
-			}
-			if one.Before == 0 && b.Rec > 0 {
-				one.Before = s.Used(b.Rec - 1)
-			}
-			all = append(all, one)
+			all = append(all, compaction(s, b, len(all)+1))
 		} else if summary == 0 {
 			summary = int(b.Rec) + 1
 		}
@@ -123,6 +116,17 @@ func Compactions(s *session.Session) (all []Compaction, summary int) {
 		summary = s.Events[i].N()
 	}
 	return all, summary
+}
+
+func compaction(s *session.Session, b *session.Bound, n int) Compaction {
+	one := Compaction{Bound: *b, N: n, Record: int(b.Rec) + 1, Time: s.Time(b.Rec)}
+	for rec := b.Rec; int(rec) < s.Records() && one.After == 0; rec++ {
+		one.After = s.Used(rec)
+	}
+	if one.Before == 0 && b.Rec > 0 {
+		one.Before = s.Used(b.Rec - 1)
+	}
+	return one
 }
 
 // Last returns the number of the last record of compaction number n of a session, 0 for its last one: the one before that with

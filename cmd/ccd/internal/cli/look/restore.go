@@ -274,15 +274,7 @@ func (r *restoring) found(ctx context.Context, want reader.Wanted) (reader.Origi
 // writeOne writes an original, and says which secrets it has, what of it is left out, and what is not archived yet. An agent gets it
 // without secrets.
 func (r *restoring) writeOne(ctx context.Context, w io.Writer, o reader.Original) error {
-	write := func(w io.Writer) error { return o.Write(ctx, w) }
-	if r.output == "" && !r.raw && !r.Agent && r.Terminal(r.Out) {
-		text, images, err := o.Apart(ctx)
-		if err == nil && (o.Picture() || len(images) > 0) {
-			r.Say("%s left out: ccd restore -o FILE %s", words.Count(max(1, len(images)), "image"), o.ID())
-			write = func(w io.Writer) error { return writeAll(w, text) }
-		}
-	}
-	var err error
+	write, err := r.seen(ctx, o), error(nil)
 	if r.Agent || o.Whole && !cli.IsTTY(r.Err) { // to look for secrets takes longer than the rest
 		err = write(w)
 	} else {
@@ -304,6 +296,18 @@ func (r *restoring) writeOne(ctx context.Context, w io.Writer, o reader.Original
 		fmt.Fprintf(r.Err, "ccd: warning: %s not archived yet\n", words.Are(int(lag), "byte of "+o.Entry.Path, "bytes of "+o.Entry.Path))
 	}
 	return nil
+}
+
+// seen returns what writes an original: to a terminal without its images.
+func (r *restoring) seen(ctx context.Context, o reader.Original) func(io.Writer) error {
+	if r.output == "" && !r.raw && !r.Agent && r.Terminal(r.Out) {
+		text, images, err := o.Apart(ctx)
+		if err == nil && (o.Picture() || len(images) > 0) {
+			r.Say("%s left out: ccd restore -o FILE %s", words.Count(max(1, len(images)), "image"), o.ID())
+			return func(w io.Writer) error { return writeAll(w, text) }
+		}
+	}
+	return func(w io.Writer) error { return o.Write(ctx, w) }
 }
 
 func writeAll(w io.Writer, text []byte) error {

@@ -1,7 +1,6 @@
 package look
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,19 +133,13 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(args) > 1 && (isOperator(args[0]) && args[0] != "NOT" || isOperator(args[len(args)-1])) {
+	if atTheEdge(args) {
 		a.Say("at the beginning and the end, AND, OR and NOT are words: an operator needs the words that it is about")
 	}
-	in := l.Sessions
-	if f.session != "" {
-		e, err := a.Choose(ctx, l, f.session, f.agent)
-		if err != nil {
-			return err
-		}
-		in = f.family(in, e)
-		l.Damage = nil // what is damaged is not searched
+	in, err := f.sources(ctx, a, l, which)
+	if err != nil {
+		return err
 	}
-	in = f.sources(in, which)
 	show, wipe := a.Progress("searching:")
 	one := search.Search{Library: l, Sessions: in, Query: q, Most: f.limit, Whole: f.all || f.session != "", Progress: show}
 	saidFirst := a.Width() > 0 && !a.JSON && !f.all && f.tool+f.path == ""
@@ -168,30 +161,43 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	}
 	a.Incomplete(l)
 	a.SayLag(l, which.Of(l.Sessions)...)
+	if len(hits) == 0 && !a.Damaged {
+		return f.none(a, l, q, args, in, which)
+	}
 	if rest > 0 {
 		a.Say("\nmore hits, in thoughts, calls and results: ccd search --all%s", cli.Typed(args))
 	}
-	switch {
-	case found.Left > 0:
-		a.Say("stopped after %s; %s not searched: --limit %d searches more, --limit 0 all", words.Count(len(hits), "hit"), words.Count(found.Left, "more session"), f.limit*4)
-	case len(hits) > 0 && len(hits) == f.limit:
-		a.Say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", words.Count(len(hits), "hit"), f.limit*4)
-	case len(hits) > 0, a.Damaged:
-	case len(l.Sessions) == 0 && !l.Limited():
-		return words.Hint(fmt.Errorf("search: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
-	default:
-		return cmp.Or(f.missing(a, l), f.none(l, q, args, len(in), which))
-	}
+	f.sayMore(a, len(hits), found.Left)
 	return nil
 }
 
-func isOperator(word string) bool { return word == "AND" || word == "OR" || word == "NOT" }
+// sayMore says that the search has ended before all was searched.
+func (f searchFlags) sayMore(a *app, n, left int) {
+	switch {
+	case left > 0:
+		a.Say("stopped after %s; %s not searched: --limit %d searches more, --limit 0 all", words.Count(n, "hit"), words.Count(left, "more session"), f.limit*4)
+	case n > 0 && n == f.limit:
+		a.Say("stopped after %s; there may be more: --limit %d, or --limit 0 for all", words.Count(n, "hit"), f.limit*4)
+	}
+}
 
-// none returns the error of a search without hits in so many sessions. Its hint is a wider search.
-func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sources int, which reader.Choice) error {
-	err := fmt.Errorf("search: %w in any of %s", archive.ErrNotFound, words.Count(sources, "archived session"))
+// atTheEdge reports whether the first or the last of some words looks like an operator and is none.
+func atTheEdge(args []string) bool {
+	operators := []string{"AND", "OR", "NOT"}
+	return len(args) > 1 && (slices.Contains(operators[:2], args[0]) || slices.Contains(operators, args[len(args)-1]))
+}
+
+// none returns the error of a search without hits in some sessions. Its hint is a wider search.
+func (f searchFlags) none(a *app, l *reader.Library, q search.Query, args []string, in []*reader.Entry, which reader.Choice) error {
+	if len(l.Sessions) == 0 && !l.Limited() {
+		return words.Hint(fmt.Errorf("search: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
+	}
+	if err := f.missing(a, l); err != nil {
+		return err
+	}
+	err := fmt.Errorf("search: %w in any of %s", archive.ErrNotFound, words.Count(len(in), "archived session"))
 	if l.Limited() {
-		err = fmt.Errorf("search: %w%s (%d searched)", archive.ErrNotFound, l.Scope(), sources)
+		err = fmt.Errorf("search: %w%s (%d searched)", archive.ErrNotFound, l.Scope(), len(in))
 	}
 	for _, e := range l.Listed(f.agent) {
 		if q.In(status.Of(e).Called()) {
@@ -202,6 +208,11 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 	if len(args) == 0 { // the flags say what was searched
 		return err
 	}
+	return f.wider(l, q, args, in, which, err)
+}
+
+// wider adds the hint of a wider search to the error of one without hits.
+func (f searchFlags) wider(l *reader.Library, q search.Query, args []string, in []*reader.Entry, which reader.Choice, err error) error {
 	what := cli.Typed(args)
 	narrow := f.said != "" || f.given() || f.session != "" || f.tool+f.path != ""
 	switch {
@@ -214,22 +225,28 @@ func (f searchFlags) none(l *reader.Library, q search.Query, args []string, sour
 	case slices.ContainsFunc(args, looksRegexp().MatchString):
 		return words.Hint(err, "search does not support regular expressions")
 	}
-	each := strings.Fields(strings.Join(q.Words, " "))
-	for i, word := range each {
-		if strings.HasPrefix(word, "-") { // it would be left out, or taken for a flag
-			each[i] = `"` + word + `"`
-		}
-	}
+	each := wordsOf(q)
 	switch {
 	case len(each) > len(q.Words):
 		return words.Hint(fmt.Errorf("%w as a phrase", err), "ccd search%s", cli.Typed(each))
 	case len(each) > 1 && len(q.Any)+len(q.None) == 0: // no record has all of the words
 		return words.Hint(err, "ccd search%s", cli.Typed(strings.Fields(strings.Join(each, " OR "))))
 	}
-	if f.all = true; len(f.sources(l.Sessions, which)) > sources {
+	if f.all = true; len(f.of(l.Sessions, which)) > len(in) {
 		return words.Hint(err, "ccd search --all%s", what)
 	}
 	return err
+}
+
+// wordsOf returns each word of a query by itself, in quotes if it would be left out, or taken for a flag.
+func wordsOf(q search.Query) []string {
+	each := strings.Fields(strings.Join(q.Words, " "))
+	for i, word := range each {
+		if strings.HasPrefix(word, "-") {
+			each[i] = `"` + word + `"`
+		}
+	}
+	return each
 }
 
 // looksRegexp matches words that are probably meant as regular expressions.
@@ -261,8 +278,21 @@ func (f searchFlags) family(in []*reader.Entry, e *reader.Entry) []*reader.Entry
 	})
 }
 
-// sources returns those of some sessions that are searched.
-func (f searchFlags) sources(in []*reader.Entry, which reader.Choice) []*reader.Entry {
+// sources returns the sessions that are searched.
+func (f searchFlags) sources(ctx context.Context, a *app, l *reader.Library, which reader.Choice) ([]*reader.Entry, error) {
+	if f.session == "" {
+		return f.of(l.Sessions, which), nil
+	}
+	e, err := a.Choose(ctx, l, f.session, f.agent)
+	if err != nil {
+		return nil, err
+	}
+	l.Damage = nil // what is damaged is not searched
+	return f.of(f.family(l.Sessions, e), which), nil
+}
+
+// of returns those of some sessions that are searched.
+func (f searchFlags) of(in []*reader.Entry, which reader.Choice) []*reader.Entry {
 	return slices.DeleteFunc(slices.Clone(in), func(e *reader.Entry) bool {
 		return !which.Session(e) || f.session == "" && !f.all && (!e.Conversation() || e.Root == "")
 	})
