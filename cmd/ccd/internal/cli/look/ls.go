@@ -134,25 +134,11 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	if a.JSON {
 		return errors.Join(a.PrintJSON(append(slices.DeleteFunc(rows, status.Session.Damaged), status.Unreadable(l.Damage)...)), missing)
 	}
-	switch {
-	case missing != nil:
-		return missing
-	case len(rows) == 0 && (archived || f.pinned || f.tag != "" || f.given()) && !a.Damaged:
-		a.Say("no session matches")
-		return nil
-	case len(rows) == 0 && a.Agent:
-		a.Say("nothing is archived yet%s", l.Scope())
-		return nil
-	case len(rows) == 0 && a.HasPulled(l):
-		a.Say("nothing is archived here yet; `ccd ls --everywhere` lists the pulled sessions of other machines")
-		return nil
-	case len(rows) == 0 && !a.Damaged:
-		where := ""
-		if path := l.Config.Archive.Path; path != "" { // perhaps mistyped, or on a disk that is not there
-			where = " in " + mark.Inline(path, 200)
+	if len(rows) == 0 || missing != nil {
+		if missing == nil && !a.Damaged {
+			a.Say("%s", f.nothing(a, l, archived))
 		}
-		a.Say("nothing is archived yet%s; `ccd run --once` archives your sessions, `ccd demo` shows how ccd works", where)
-		return nil
+		return missing
 	}
 	if err := cli.PrintTable(a.App, rows, columns); err != nil {
 		return err
@@ -164,6 +150,23 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		a.Say("%s (copies, sub-agents, or you said nothing): ccd ls --all", words.Count(n, "more session"))
 	}
 	return nil
+}
+
+// nothing says why no session is listed.
+func (f lsFlags) nothing(a *app, l *reader.Library, archived bool) string {
+	switch {
+	case archived || f.pinned || f.tag != "" || f.given():
+		return "no session matches"
+	case a.Agent:
+		return "nothing is archived yet" + l.Scope()
+	case a.HasPulled(l):
+		return "nothing is archived here yet; `ccd ls --everywhere` lists the pulled sessions of other machines"
+	}
+	where := ""
+	if path := l.Config.Archive.Path; path != "" { // perhaps mistyped, or on a disk that is not there
+		where = " in " + mark.Inline(path, 200)
+	}
+	return "nothing is archived yet" + where + "; `ccd run --once` archives your sessions, `ccd demo` shows how ccd works"
 }
 
 // hidden returns how many sessions are only listed with --all.
