@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"ccd/cmd/ccd/internal/install"
-	"ccd/internal/config"
 	"ccd/internal/lazy"
 	"ccd/internal/transcript"
 )
@@ -23,13 +22,6 @@ func (a *App) AgentFlag(c *cobra.Command, agent *string) {
 		}
 		known := append(a.Agents().Names(), transcript.Messages)
 		if !slices.Contains(known, name) {
-			best, _ := config.Nearest(name, known)
-			if i := slices.IndexFunc(known, func(k string) bool { return name != "" && strings.HasPrefix(k, name) }); i >= 0 {
-				best = known[i]
-			}
-			if best != "" {
-				return fmt.Errorf("unknown agent; did you mean %q?", best)
-			}
 			return fmt.Errorf("unknown agent, must be one of %s", strings.Join(known, ", "))
 		}
 		*agent = name

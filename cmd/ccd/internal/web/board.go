@@ -304,7 +304,7 @@ func (s *shelf) count(ctx context.Context, l *reader.Library, w *weekly) {
 
 func lossesOf(ctx context.Context, one *view.Index, of row, now time.Time) (all []loss, err error) {
 	for _, k := range slices.Backward(one.Compactions[max(0, len(one.Compactions)-mostLosses):]) {
-		if k.N == 0 || now.Sub(k.Time) > week {
+		if now.Sub(k.Time) > week {
 			continue
 		}
 		f, err := one.Forgotten(ctx, dropped.Choice{Boundary: k.N})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
@@ -52,17 +51,13 @@ func Export(ctx context.Context, l *reader.Library, e *reader.Entry, w io.Writer
 }
 
 func (d *exported) forgotten(ctx context.Context, one *view.Index) error {
-	for _, k := range slices.Backward(d.Compactions) {
-		if k.N == 0 || len(d.Forgotten) == mostExported {
-			continue
-		}
+	for _, k := range d.Compactions[max(0, len(d.Compactions)-mostExported):] {
 		f, err := one.Forgotten(ctx, dropped.Choice{Boundary: k.N})
 		if err != nil {
 			return err
 		}
 		d.Forgotten = append(d.Forgotten, newCompaction(d.head, one, f))
 	}
-	slices.Reverse(d.Forgotten)
 	return nil
 }
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -369,14 +368,6 @@ func joinMarker(args []string) []string {
 		return []string{strings.Join(args, " ")}
 	}
 	return args
-}
-
-// exactSize formats a size in bytes, and a large one also in a readable unit.
-func exactSize(n int64) string {
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%d B (%s)", n, humanize.IBytes(uint64(n)))
 }
 
 // timeFlag adds a flag for a time. An empty one, such as an unset variable, must not mean every time.

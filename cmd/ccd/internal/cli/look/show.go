@@ -33,15 +33,6 @@ type showFlags struct {
 	steps                bool
 }
 
-// pathOutput is what show --path --json prints.
-type pathOutput struct {
-	Agent     string `json:"agent"`
-	Session   string `json:"session"`
-	Companion string `json:"companion"`
-	Source    string `json:"source"`
-	Present   bool   `json:"source_present"`
-}
-
 func (a *app) showCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "show [SESSION]", GroupID: cli.Everyday, Short: "print a session's companion",
@@ -126,7 +117,9 @@ func (a *app) showPath(ctx context.Context, arg, agent string) error {
 			"ccd show %s", l.Argument(e))
 	}
 	if a.JSON {
-		return a.PrintJSON(pathOutput{e.Agent, mark.Name(e.Name()), mark.Name(e.Kept.Companion), mark.Name(e.Path), e.Present()})
+		return a.PrintJSON(map[string]any{
+			"agent": e.Agent, "session": mark.Name(e.Name()), "companion": mark.Name(e.Kept.Companion), "source": mark.Name(e.Path), "source_present": e.Present(),
+		})
 	}
 	return a.Print(e.Kept.Companion + "\n")
 }

@@ -268,7 +268,7 @@ func (f *topFeed) original(ctx context.Context, key, id string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	head := fmt.Sprintf("%s of %s #%d, %s, SHA-256 %s, verified now\n", o.Kind, o.Session, o.Record, exactSize(o.Bytes), o.SHA256)
+	head := fmt.Sprintf("%s of %s #%d, %s, SHA-256 %s, verified now\n", o.Kind, o.Session, o.Record, humanize.IBytes(uint64(o.Bytes)), o.SHA256)
 	if o.Secrets != "" {
 		head += fmt.Sprintf("redacted: %s; see them with: ccd restore %s\n", o.Secrets, o.ID)
 	}
