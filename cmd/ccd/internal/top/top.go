@@ -15,7 +15,9 @@ import (
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
 
+	"ccd/cmd/ccd/internal/table"
 	"ccd/internal/lazy"
 )
 
@@ -41,9 +43,10 @@ type Feed struct {
 	// Text returns a text about a session: what is one of the keys below. Original returns the text of an ID.
 	Text     func(key string, what rune) (string, error)
 	Original func(key, id string) (string, error)
-	Wrap     func(text string, width int) []string // breaks a text into lines of at most width cells
-	Every    time.Duration                         // how often List is read
 }
+
+// every is how often the list is read.
+const every = 2 * time.Second
 
 // Keys that show a text about a session.
 const (
@@ -137,7 +140,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if m.err = msg.err; msg.err == nil {
 			m.take(msg.list)
 		}
-		return m, tea.Tick(m.feed.Every, func(time.Time) tea.Msg { return tick{} })
+		return m, tea.Tick(every, func(time.Time) tea.Msg { return tick{} })
 	case tick:
 		return m, m.read()
 	case ready:
@@ -155,7 +158,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // layout breaks the texts of the pages into lines for the screen.
 func (m *model) layout() {
 	for p := m.page; p != nil; p = p.back {
-		p.lines = m.feed.Wrap(p.text, m.width-2)
+		p.lines = table.WrapLines(p.text, m.width-2)
 	}
 	m.move(0)
 }
@@ -414,7 +417,7 @@ func (m *model) lines() []string {
 	case !m.loaded && m.err == nil:
 		out = []string{"reading the archive …"}
 	case !m.loaded:
-		out = m.feed.Wrap("error: "+m.err.Error(), m.width)
+		out = table.WrapLines("error: "+m.err.Error(), m.width)
 	default:
 		out = m.listLines()
 	}
@@ -423,7 +426,7 @@ func (m *model) lines() []string {
 
 // cut shortens a line to the screen.
 func (m *model) cut(line string) string {
-	if got := m.feed.Wrap(line, m.width); len(got) > 0 && len(got[0]) < len(strings.TrimSpace(line)) {
+	if got := table.WrapLines(line, m.width); len(got) > 0 && len(got[0]) < len(strings.TrimSpace(line)) {
 		return got[0]
 	}
 	return line
@@ -436,11 +439,11 @@ func (m *model) listLines() (out []string) {
 	if last := len(out) - 1; last >= 0 && out[last] == "" && m.row().Why != "" {
 		out[last] = m.cut("! " + m.row().Why) // of the marked session
 	}
-	table := m.list.Table(m.width - 2)
-	out = append(out, "  "+table[0])
+	rows := m.list.Table(m.width - 2)
+	out = append(out, "  "+rows[0])
 	end := min(len(m.shown), m.first+m.room())
 	for n := m.first; n < end; n++ {
-		line := table[1+m.shown[n]]
+		line := rows[1+m.shown[n]]
 		switch {
 		case n == m.at:
 			line = "\x1b[7m> " + line + "\x1b[0m"
@@ -493,4 +496,52 @@ func (m *model) pageLines() []string {
 		foot = m.note
 	}
 	return append(out, m.cut(foot))
+}
+
+// endSoon limits how long draw waits for the screen to be restored: a terminal that takes no output blocks Bubble Tea
+// forever.
+const endSoon = 500 * time.Millisecond
+
+// draw draws a model on a terminal until it quits or ctx ends, and returns what it sent on quit, which must have room for one
+// value.
+func draw(ctx context.Context, in, out *os.File, env []string, m tea.Model, quit chan string) (said string, err error) {
+	before, stateErr := term.GetState(in.Fd())
+	p := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env), tea.WithoutSignalHandler(), tea.WithFilter(sized))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := p.Run()
+		ended <- err
+	}()
+	select {
+	case err = <-ended:
+		ended <- nil
+		if len(quit) > 0 {
+			said = <-quit
+		}
+	case said = <-quit:
+	case <-ctx.Done():
+		go p.Quit() // a context of Bubble Tea's would close the terminal while it is read
+	}
+	select {
+	case <-ended:
+	case <-time.After(endSoon):
+		if stateErr == nil {
+			_ = term.Restore(in.Fd(), before)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return said, ctx.Err()
+	case err != nil:
+		return said, fmt.Errorf("draw on terminal: %w", err)
+	}
+	return said, nil
+}
+
+// sized gives a terminal that does not know its size the usual one.
+func sized(_ tea.Model, msg tea.Msg) tea.Msg {
+	if size, ok := msg.(tea.WindowSizeMsg); ok && (size.Width <= 0 || size.Height <= 0) {
+		return tea.WindowSizeMsg{Width: 80, Height: 24}
+	}
+	return msg
 }

@@ -27,7 +27,6 @@ func shelf() Feed {
 			return fmt.Sprintf("%s %c\n#1 asked [ccd 0123456789ab]\nlast line", key, what), nil
 		},
 		Original: func(key, id string) (string, error) { return "original " + id + " of " + key, nil },
-		Wrap:     func(text string, _ int) []string { return strings.Split(text, "\n") },
 	}
 }
 
@@ -50,7 +49,7 @@ func play(t *testing.T, keys ...string) (screen, printed string) {
 			}
 		}
 	}
-	send(tea.WindowSizeMsg{Width: 60, Height: 10})
+	send(tea.WindowSizeMsg{Width: 100, Height: 10})
 	for _, k := range keys {
 		msg := tea.KeyPressMsg{Text: k, Code: []rune(k)[0]}
 		if code, ok := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "down": tea.KeyDown, "backspace": tea.KeyBackspace}[k]; ok {
@@ -81,7 +80,7 @@ func TestKeys(t *testing.T) {
 		{keys: "/ b r esc", has: "the oven"},
 		{keys: "/ b r enter esc", has: "the oven"},
 		{keys: "/ z z z enter enter c d o r y", has: "0 of 0"},
-		{keys: "down enter", has: "bread \r"},
+		{keys: "down enter", has: "> bread "},
 		{keys: "c", has: "mill c"},
 		{keys: "d", has: "error: nothing was dropped"},
 		{keys: "c down o", has: "original 0123456789ab of mill"},

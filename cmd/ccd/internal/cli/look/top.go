@@ -25,8 +25,6 @@ import (
 	"ccd/internal/words"
 )
 
-const topEvery = 2 * time.Second
-
 func (a *app) topCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "top", GroupID: cli.Everyday, Short: "watch the sessions live",
@@ -66,7 +64,6 @@ func (a *app) top(ctx context.Context, agent string) error {
 		List:     func(width int) (top.List, error) { return feed.list(viewed, width) },
 		Text:     func(key string, what rune) (string, error) { return feed.text(viewed, key, what) },
 		Original: func(key, id string) (string, error) { return feed.original(viewed, key, id) },
-		Wrap:     table.WrapLines, Every: topEvery,
 	})
 	stop()
 	if of, id, _ := strings.Cut(key, " "); id != "" && err == nil {
