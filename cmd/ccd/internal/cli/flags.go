@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,19 +61,3 @@ func NotWith(c *cobra.Command, flag string, others ...string) {
 
 // together matches what cobra says of such flags.
 var together = lazy.Regexp(`^if any flags in the group .* none of the others can be; \[(\S+) (\S+)\] were all set$`)
-
-// flagError replaces the parser's text for a bad value by a plain one.
-func flagError(err error) error {
-	var bad *pflag.InvalidValueError
-	if !errors.As(err, &bad) {
-		return err
-	}
-	cause := bad.Unwrap()
-	switch bad.GetFlag().Value.Type() {
-	case "int", "int64":
-		cause = errors.New("must be a whole number")
-	case "bool":
-		cause = errors.New("must be true or false")
-	}
-	return fmt.Errorf("--%s %q: %w", bad.GetFlag().Name, bad.GetValue(), cause)
-}

@@ -94,7 +94,7 @@ func usageErrors(c *cobra.Command) {
 // Usage makes err an error of usage, with the help of c as its hint.
 func Usage(c *cobra.Command, err error) error {
 	ask := strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "ccd"))
-	return words.Hint(words.Usage(flagError(err)), "%s", strings.TrimSpace("ccd help "+ask))
+	return words.Hint(words.Usage(err), "%s", strings.TrimSpace("ccd help "+ask))
 }
 
 // helpPage is a command's help. The keys of its JSON are a page of their own, with --json.
@@ -149,9 +149,6 @@ func unknownCommand(c *cobra.Command, args []string) error {
 		return nil
 	}
 	unknown := words.Usage(fmt.Errorf("unknown command %q", args[0]))
-	if found, _, err := c.Root().Find(args[:1]); c.HasParent() && err == nil && found != c.Root() {
-		return words.Hint(unknown, "%s", found.CommandPath())
-	}
 	meant := nearest(c, strings.ToLower(args[0]))
 	if meant == "" {
 		return words.Hint(unknown, "%s --help", c.CommandPath())
