@@ -169,25 +169,10 @@ func (l *Library) Indexed(ctx context.Context, id string) bool {
 
 const findsIDs = "ccd search WORDS finds IDs"
 
-// notID is the error for a name that cannot be that of an original, with what it may be instead.
-func (l *Library) notID(ctx context.Context, w Wanted, err error) error {
-	err = words.Usage(err)
-	if strings.Contains(w.Name, ".") {
-		return words.Hint(err, "ccd restore --file %s", words.Shell(w.Name))
-	}
-	if err := l.Load(ctx); err != nil {
-		return err
-	}
-	if _, wrong := l.Find(w.Name, w.Agent); wrong != nil {
-		return words.Hint(err, findsIDs)
-	}
-	return words.Hint(err, "ccd restore --session %s", words.Shell(w.Name))
-}
-
 // lookup finds the one original that an ID, or a prefix of one, names.
 func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, total int64)) (archive.Found, error) {
 	if _, _, err := mark.PrefixRange(w.Name); err != nil {
-		return archive.Found{}, l.notID(ctx, w, err)
+		return archive.Found{}, words.Hint(words.Usage(err), findsIDs)
 	}
 	found, err := l.Archive.Lookup(ctx, mark.ID(w.Name)) // it has what a companion names: nothing else need be read
 	if l.reach != nil || len(found) == 0 {

@@ -266,12 +266,24 @@ func (r *restoring) found(ctx context.Context, want reader.Wanted) (reader.Origi
 	show, wipe := r.Progress("looking through the archive:")
 	o, err := r.original(ctx, r.library, want, show)
 	wipe()
-	if errors.Is(err, archive.ErrNotFound) && !r.Agent {
-		if e, wrong := r.library.Find(want.Name, want.Agent); wrong == nil {
-			err = words.Hint(fmt.Errorf("restore %s: %w: it names a session", want.Name, archive.ErrNotFound), "ccd show %s, or all of it: ccd restore --session %[1]s", r.library.Argument(e))
-		}
+	if err != nil && !r.Agent {
+		err = r.meant(ctx, want, err)
 	}
 	return o, err
+}
+
+// meant adds to the error of an argument that names no original what else it names.
+func (r *restoring) meant(ctx context.Context, want reader.Wanted, err error) error {
+	if !errors.As(err, new(words.UsageError)) && !errors.Is(err, archive.ErrNotFound) || r.library.Load(ctx) != nil {
+		return err
+	}
+	if e, wrong := r.library.Find(want.Name, want.Agent); wrong == nil {
+		return words.Hint(fmt.Errorf("%w: it names a session", err), "ccd restore --session %s prints all of it", r.library.Argument(e))
+	}
+	if strings.Contains(want.Name, ".") {
+		return words.Hint(err, "ccd restore --file %s", words.Shell(want.Name))
+	}
+	return err
 }
 
 // writeOne writes an original, and says which secrets it has, what of it is left out, and what is not archived yet. An agent gets it
