@@ -22,6 +22,7 @@ import (
 	"ccd/internal/config"
 	"ccd/internal/mark"
 	"ccd/internal/summarizer"
+	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
@@ -99,13 +100,16 @@ func (a *App) Find(l *reader.Library, arg, agent string) (*reader.Entry, error) 
 	return e, err
 }
 
-// Session opens the archive for reading and chooses a session.
+// Session opens the archive for reading and chooses a session that is a conversation.
 func (a *App) Session(ctx context.Context, arg, agent string) (*reader.Library, *reader.Entry, error) {
 	l, err := a.Library(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	e, err := a.Choose(ctx, l, arg, agent)
+	if err == nil && e.Class == transcript.Attachment {
+		err = words.Hint(fmt.Errorf("read session %s: %w: it is an attachment, not a conversation", e.Name(), archive.ErrNotFound), "ccd restore --session %s", words.Shell(e.Name()))
+	}
 	return l, e, err
 }
 

@@ -18,7 +18,6 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/mark"
-	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
@@ -110,9 +109,6 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 // diffOf reports on a compaction of a session. The error is ErrNotFound if there is none.
 func (a *app) diffOf(ctx context.Context, l *reader.Library, e *reader.Entry, by dropped.Choice) (diffOutput, error) {
 	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.Name()), Connected: slices.Contains(install.Agents(), e.Agent) && !a.unused()(e.Agent), argument: l.Argument(e)}
-	if e.Class == transcript.Attachment {
-		return out, words.Hint(fmt.Errorf("diff %s: %w: it is an attachment, not a conversation", e.Name(), archive.ErrNotFound), "ccd restore --session %s", words.Shell(e.Name()))
-	}
 	var index view.Index
 	err := index.Grow(ctx, l, e)
 	if err == nil {

@@ -3,18 +3,14 @@ package look
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/web"
-	"ccd/internal/transcript"
-	"ccd/internal/words"
 )
 
 type exportFlags struct {
@@ -54,9 +50,6 @@ func (a *app) export(ctx context.Context, arg string, f exportFlags) (err error)
 	l, e, err := a.Session(ctx, arg, f.agent)
 	if err != nil {
 		return err
-	}
-	if e.Class == transcript.Attachment {
-		return words.Hint(fmt.Errorf("export %s: %w: it is an attachment, not a conversation", e.ID, archive.ErrNotFound), "ccd restore --session %s", words.Shell(e.ID))
 	}
 	a.SayLag(l, e)
 	if f.output == "" && cli.IsTTY(a.Out) {

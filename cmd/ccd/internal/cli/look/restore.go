@@ -289,7 +289,8 @@ func (r *restoring) meant(ctx context.Context, want reader.Wanted, err error) er
 // writeOne writes an original, and says which secrets it has, what of it is left out, and what is not archived yet. An agent gets it
 // without secrets.
 func (r *restoring) writeOne(ctx context.Context, w io.Writer, o reader.Original) error {
-	write, err := r.seen(ctx, o), error(nil)
+	write := r.seen(ctx, o)
+	var err error
 	if r.Agent || o.Whole && !cli.IsTTY(r.Err) { // to look for secrets takes longer than the rest
 		err = write(w)
 	} else {

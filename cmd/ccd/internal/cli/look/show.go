@@ -132,9 +132,6 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 	if e.StateDamage != nil {
 		a.Incomplete(l) // the labels and options that the user chose are lost
 	}
-	if e.Class == transcript.Attachment {
-		return words.Hint(fmt.Errorf("show %s: an attachment has no companion", e.Name()), "ccd restore --session %s", words.Shell(e.Name()))
-	}
 	if e.Agent == transcript.Messages && f.form == cli.AsMessages {
 		return agents.FilterArchived(ctx, a.App, l, e)
 	}
