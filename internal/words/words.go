@@ -32,7 +32,7 @@ func Are(n int, one, many string) string {
 
 // Directory is the last part of a path of any system, and the one before it if only a hidden directory is between them: a worktree.
 func Directory(path string) string {
-	parts := Elements(path)
+	parts := elements(path)
 	if n := len(parts); n > 2 && strings.HasPrefix(parts[n-2], ".") {
 		return mark.Inline(parts[n-3]+"/"+parts[n-1], 0)
 	}
@@ -44,7 +44,7 @@ func Directories(paths []string) map[string]string {
 	names := map[string]string{}
 	left := slices.Compact(slices.Sorted(slices.Values(paths)))
 	for n := 1; len(left) > 0; n++ {
-		end := func(path string) string { all := Elements(path); return strings.Join(all[max(0, len(all)-n):], "/") }
+		end := func(path string) string { all := elements(path); return strings.Join(all[max(0, len(all)-n):], "/") }
 		count := map[string]int{}
 		for _, path := range left {
 			if names[path] = Directory(path); n > 1 {
@@ -52,13 +52,13 @@ func Directories(paths []string) map[string]string {
 			}
 			count[end(path)]++
 		}
-		left = slices.DeleteFunc(left, func(path string) bool { return count[end(path)] == 1 || n >= len(Elements(path)) })
+		left = slices.DeleteFunc(left, func(path string) bool { return count[end(path)] == 1 || n >= len(elements(path)) })
 	}
 	return names
 }
 
-// Elements are the parts of a path of any system.
-func Elements(path string) []string {
+// elements are the parts of a path of any system.
+func elements(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
 }
 

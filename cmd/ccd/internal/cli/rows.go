@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -93,7 +92,7 @@ func LsColumns(now time.Time) []table.Column[status.Session] {
 		}},
 		agent,
 		table.Column[status.Session]{Head: "TOKENS", Drop: 2, Text: func(s status.Session) string {
-			return strings.TrimSuffix(s.Size().Short()+", "+s.Ignored(), ", ")
+			return s.Size().Short()
 		}},
 		table.Column[status.Session]{
 			Head: "STATE", Drop: 1, Tone: stateTone, Piped: Condition,

@@ -275,18 +275,6 @@ func (s Session) Apart() string {
 	return ""
 }
 
-// Ignored tells of the model's reports that cannot be true; "" where there are none.
-func (s Session) Ignored() string {
-	if s.Outliers.Reports == 0 {
-		return ""
-	}
-	last := "an invalid count"
-	if s.Outliers.Tokens != 0 {
-		last = humanize.Comma(s.Outliers.Tokens) + " tokens"
-	}
-	return fmt.Sprintf("ignored %s of %s", words.Count(s.Outliers.Reports, "report"), last)
-}
-
 // Damaged reports whether what is kept of the session is damaged: it is listed by Unreadable then.
 func (s Session) Damaged() bool { return s.StateDamage != nil }
 

@@ -14,6 +14,7 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/search"
 	"ccd/internal/project"
 	"ccd/internal/words"
 )
@@ -63,8 +64,7 @@ func (n narrow) missing(a *app, l *reader.Library) error {
 	return nil
 }
 
-// projects reports of a directory whether it is in the wanted project: below a directory that exists, else one whose path has
-// the given elements.
+// projects reports of a directory whether it is in the wanted project: that of a directory, or one whose path has the given elements.
 func (n narrow) projects(a *app) (func(dir string) bool, error) {
 	if n.project == "" {
 		return func(string) bool { return true }, nil
@@ -77,20 +77,7 @@ func (n narrow) projects(a *app) (func(dir string) bool, error) {
 		p := project.Of(a.Absolute(n.project), home)
 		return p.Has, nil
 	}
-	want := words.Elements(n.project)
-	has := func(have []string) bool {
-		for ; len(want) > 0 && len(have) >= len(want); have = have[1:] {
-			if slices.EqualFunc(have[:len(want)], want, strings.EqualFold) {
-				return true
-			}
-		}
-		return false
-	}
-	hidden := func(element string) bool { return strings.HasPrefix(element, ".") } // the name of a worktree is without it
-	return func(dir string) bool {
-		all := words.Elements(dir)
-		return has(all) || has(slices.DeleteFunc(all, hidden))
-	}, nil
+	return search.At(n.project)
 }
 
 // limitFlag adds --limit, which is the same for all lists. text says what it does and, if that is not one screen, its default.
