@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
@@ -73,12 +71,6 @@ func (a *App) SayOld(p *account.Place) {
 	if time.Since(p.Pulled) > oldCopy {
 		a.Say("machine %s; `ccd remote pull` reads what is new", NameAndAge(p))
 	}
-}
-
-// CanPull reports whether this machine can read the copies of others.
-func (a *App) CanPull(l *reader.Library) bool {
-	dir := filepath.Join(l.StateDir, pulled.Dir)
-	return !a.Agent && a.Machine == "" && disk.Exists(filepath.Join(dir, pulled.SettingsFile)) && disk.Exists(filepath.Join(dir, pulled.Identity))
 }
 
 // HasPulled reports whether there are sessions of other machines.

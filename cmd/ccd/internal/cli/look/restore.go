@@ -357,8 +357,6 @@ func (a *app) original(ctx context.Context, l *reader.Library, want reader.Wante
 		return o, ctx.Err()
 	case len(names) > 0:
 		return o, words.Hint(fmt.Errorf("%w, nor on %s", err, strings.Join(names, ", ")), "ccd remote pull")
-	case a.CanPull(l):
-		return o, words.Hint(fmt.Errorf("%w, and no other machine's copy was pulled", err), "ccd remote pull")
 	}
 	return o, err
 }
