@@ -84,14 +84,6 @@ func stat(path string) fs.FileInfo {
 	return info
 }
 
-// ChangedAt is when the archive's file changed last before Load, zero if there was none.
-func (l *Library) ChangedAt() (at time.Time) {
-	if l.seen != nil {
-		at = l.seen.ModTime()
-	}
-	return at
-}
-
 // Load reads what the archive knows of each session in reach.
 func (l *Library) Load(ctx context.Context) error {
 	seen, read := stat(l.ArchivePath), time.Now()

@@ -229,7 +229,7 @@ const (
 	mostEdits  = 8               // on the board
 	mostSums   = 6               // projects there
 	weekDays   = 7               // of the strip
-	weeklyRest = 5 * time.Minute // before the week is added up again, if the archive has changed since
+	weeklyRest = 5 * time.Minute // before the week is added up again
 )
 
 // weekly is what was done in the last 7 days: the numbers of `ccd week`, and the files that were changed last.
@@ -240,8 +240,8 @@ type weekly struct {
 	Left     []*work.Sum // the other projects
 	Edits    []edited
 
-	losses      []loss
-	Taken, seen time.Time // when, and how old the archive was
+	losses []loss
+	Taken  time.Time
 }
 
 // day is one of the strip.
@@ -261,15 +261,15 @@ type edited struct {
 func (s *shelf) weekly(l *reader.Library, now time.Time) *weekly {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	changed, before := s.library.ChangedAt(), s.week
-	old := before == nil || before.seen != changed && now.Sub(before.Taken) > weeklyRest || before.Taken.YearDay() != now.YearDay()
+	before := s.week
+	old := before == nil || now.Sub(before.Taken) > weeklyRest || before.Taken.YearDay() != now.YearDay()
 	if old && !s.weighing && s.start != nil {
 		s.weighing = true
 		own := *l // what is damaged is noted in it
 		s.start(func(ctx context.Context) {
 			w, err := weeklyOf(ctx, &own, now)
 			if err == nil {
-				w.Taken, w.seen = now, changed
+				w.Taken = now
 				s.count(ctx, &own, w)
 				debug.FreeOSMemory() // the page may now be idle for hours
 			}
