@@ -113,10 +113,14 @@ func (a *app) named(ctx context.Context, session, agent string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	e, err := l.Find("latest:"+here, agent)
-	if errors.Is(err, archive.ErrNotFound) && l.ForAgent() { // in another directory of the project
-		e, err = l.Find("latest", agent)
+	if e := l.Here(agent); e != nil {
+		return e.ID, nil
 	}
+	latest := "latest:" + here
+	if l.ForAgent() { // in the whole project
+		latest = "latest"
+	}
+	e, err := l.Find(latest, agent)
 	if err != nil {
 		return "", err
 	}
