@@ -406,7 +406,7 @@ func TestWebViews(t *testing.T) {
 		t.Errorf("the failures of a request: %q", failed)
 	}
 	s.has(ledgerURL+"?at=64", `id="r63"`, `<span id="r64">`) // a result is shown with its call
-	s.has(ledgerURL+"/compactions", "What was there", "What its own summary kept", "What ccd would add", "ccd setup", "What was dropped", "keep it integer cents everywhere", "/r/28?id=bk36mdtxyn2j")
+	s.has(ledgerURL+"/compactions", "What was there", "What its own summary kept", "What ccd would add", "ccd setup", "What was dropped", "pytest -q tests/test_money.py", "/r/60?id=b5jhdk8gkjct")
 	s.has(ledgerURL+"/companion", "Handover", `href="/o/`)
 	s.has(ledgerURL+"/files", "money.py")
 	s.has(ledgerURL+"/file?path=ledger/money.py", "Versions", "/home/me/ledger/ledger/money.py")
@@ -629,7 +629,7 @@ func TestExport(t *testing.T) {
 	done(t, home, "export", "-o", file, ledgerID[:8])
 	text := string(read(t, file))
 	harmlessPage(t, "export", text, true)
-	wants(t, text, "default-src &#39;none&#39;", "What its own summary kept", "keep it integer cents everywhere", `id="r52"`, "money.py", "bk36mdtxyn2j", "</html>")
+	wants(t, text, "default-src &#39;none&#39;", "What its own summary kept", "pytest -q tests/test_money.py", `id="r52"`, "money.py", "b5jhdk8gkjct", "</html>")
 	if page := serveWeb(t, home).want(http.StatusOK, ledgerURL+"/export"); page != text {
 		t.Error("the page gives another file")
 	}
