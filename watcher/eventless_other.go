@@ -2,5 +2,5 @@
 
 package watcher
 
-// EventlessFS always returns "". macOS polls everything, and on Windows users can set `poll = true`.
+// EventlessFS always returns "": only on Linux are there events.
 func EventlessFS(string) string { return "" }

@@ -108,17 +108,11 @@ func (o Options) complete() Options {
 // collected as a set of paths.
 func (w *Watcher) Run(ctx context.Context) iter.Seq[Offer] {
 	return func(yield func(Offer) bool) {
-		ctx, cancel := context.WithCancel(ctx)
 		l := newLoop(w)
-		l.start(ctx)
+		l.start()
 		defer l.stop()
-		defer cancel()
 		for ctx.Err() == nil {
-			select {
-			case b := <-l.hints:
-				l.merge(ctx, b)
-			default:
-			}
+			l.takeEvents(ctx)
 			l.scanWhenDue(ctx)
 			l.pollWhenDue(ctx)
 			if o, ok := l.next(ctx); ok {
