@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"ccd/archive"
@@ -77,7 +76,6 @@ const (
 
 // health collects the content of run.json. The work loop fills it.
 type health struct {
-	mu          sync.Mutex
 	info        RunInfo // without the failures
 	written     time.Time
 	lastWritten []byte
@@ -164,8 +162,6 @@ func (d *Daemon) archiveLocked(locked *archive.LockedError) {
 		}
 		now = locked.Error()
 	}
-	d.health.mu.Lock()
-	defer d.health.mu.Unlock()
 	h := &d.health.info
 	switch {
 	case h.Locked == now:
@@ -182,8 +178,6 @@ func (d *Daemon) archiveLocked(locked *archive.LockedError) {
 // report records the result of one sync. An error is logged once, and few between two scans.
 func (d *Daemon) report(o watcher.Offer, err error) {
 	d.heartbeat()
-	d.health.mu.Lock()
-	defer d.health.mu.Unlock()
 	h := &d.health.info
 	before := min(len(d.health.failing), maxFailures)
 	if d.setFailure(o.Path, err) {
@@ -195,7 +189,7 @@ func (d *Daemon) report(o watcher.Offer, err error) {
 	}
 	waited := h.Watch.Waiting > 0
 	if !d.more {
-		h.Watch.Waiting = d.pool.queued()
+		h.Watch.Waiting = d.waiting()
 	}
 	done := waited && h.Watch.Waiting == 0
 	h.CatchUp = d.progress()
@@ -205,7 +199,7 @@ func (d *Daemon) report(o watcher.Offer, err error) {
 }
 
 // setFailure lists the error of a path until a sync succeeds, and reports whether it is the first one. A sync that was skipped
-// because of the pause after a failure does not count as success. The caller must hold health.mu.
+// because of the pause after a failure does not count as success.
 func (d *Daemon) setFailure(path string, err error) (first bool) {
 	_, known := d.health.failing[path]
 	s := d.sessions[d.owners[path]]
@@ -240,14 +234,12 @@ func (d *Daemon) conversations() (n int) {
 
 // say changes what run.json says.
 func (d *Daemon) say(change func(h *RunInfo)) {
-	d.health.mu.Lock()
-	defer d.health.mu.Unlock()
 	change(&d.health.info)
 	d.writeRunInfo()
 }
 
 // writeRunInfo replaces run.json if it changed. If that fails, the daemon continues, and overwrites it, which needs no more space, or
-// removes it: nobody takes old figures for current ones. The caller must hold health.mu.
+// removes it: nobody takes old figures for current ones.
 func (d *Daemon) writeRunInfo() {
 	h := &d.health
 	h.written = time.Now()

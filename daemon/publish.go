@@ -47,7 +47,6 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 	if err != nil {
 		return Compacted{}, err
 	}
-	s.published = true
 	return made, nil
 }
 
@@ -111,8 +110,6 @@ func (d *Daemon) story(ctx context.Context, s *session) (*compactor.Compactor, e
 	if s.isStory() {
 		return d.readArchived(ctx, s, true)
 	}
-	d.pool.long.Lock() // how long its lines are shows only when they are read
-	defer d.pool.long.Unlock()
 	decoder := func() *transcript.Decoder { return d.Agents.NewDecoder(s.Agent, s.Class) }
 	file := func(of *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
 		return d.Archive.Records(ctx, s.Key, s.cursor.Generation, of)

@@ -82,7 +82,7 @@ func (d *Daemon) keep(s *session) {
 	}
 	models := 0
 	for _, one := range slices.Backward(d.kept) {
-		if one.read == nil || one.read.model == nil || one.busy {
+		if one.read == nil || one.read.model == nil {
 			continue
 		}
 		if models++; models > maxModels {
@@ -119,7 +119,7 @@ func (d *Daemon) follow(s *session, seg transcript.Segment) {
 }
 
 // longLine is the size above which a segment is one line, or a part of one. A line up to transcript.MaxLine is decoded
-// whole, which takes several times its size of memory. So sessions with such lines are read one at a time.
+// whole, which takes several times its size of memory.
 const longLine = 4 << 20
 
 // readArchived reads the archived records up to the cursor, of them only the new ones if what was read is kept, and updates the
@@ -130,18 +130,13 @@ func (d *Daemon) readArchived(ctx context.Context, s *session, whole bool) (*com
 		s.setStatus(now.tracker)
 		return now.model, nil
 	}
-	long, tip := false, transcript.Cursor{}
+	tip := transcript.Cursor{}
 	for seg, err := range d.Archive.Reader(s.Key, s.cursor.Generation).SegmentsFrom(ctx, now.at.Offset) {
 		if err != nil {
 			return nil, fmt.Errorf("read session %s: %w", s.ID, err)
 		}
 		if now.at.Offset > 0 && tip.Offset == 0 && len(seg.Data) > 0 && !now.goesOn(seg) {
 			return d.readArchived(ctx, s, whole)
-		}
-		if len(seg.Data) > longLine && !long {
-			long = true
-			d.pool.long.Lock()
-			defer d.pool.long.Unlock()
 		}
 		d.heartbeat()
 		if seg.Start.Offset == 0 {

@@ -40,9 +40,9 @@ type Options struct {
 	Log   *slog.Logger    // nil: discard
 	Wake  <-chan struct{} // has Run call Idle; nil: nothing does
 	// Scanned is called after each scan by the goroutine that ranges over Run, Idle each time that there is nothing to
-	// offer. They may be nil.
+	// offer: if it returns true, it has more to do, and Run waits for nothing. They may be nil.
 	Scanned func(Health)
-	Idle    func()
+	Idle    func() (more bool)
 	// Heartbeat is called by the goroutine that ranges over Run (or calls Scan) whenever a scan progressed, and at
 	// least every HeartbeatEvery while nothing is offered (0: not while idle). It may be nil.
 	Heartbeat      func()
@@ -89,7 +89,7 @@ func (o Options) complete() Options {
 		o.Heartbeat = func() {}
 	}
 	if o.Idle == nil {
-		o.Idle = func() {}
+		o.Idle = func() bool { return false }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -121,7 +121,7 @@ func (w *Watcher) Run(ctx context.Context) iter.Seq[Offer] {
 				}
 				continue
 			}
-			if l.o.Idle(); ctx.Err() == nil {
+			if !l.o.Idle() && ctx.Err() == nil {
 				l.wait(ctx)
 				l.o.Heartbeat()
 			}

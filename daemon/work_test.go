@@ -1,0 +1,114 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ccd/internal/testkit"
+	"ccd/internal/transcript"
+)
+
+// old writes a transcript that no one has changed for a day.
+func (h *house) old(path, text string) {
+	h.t.Helper()
+	h.write(path, text)
+	at := time.Now().Add(-24 * time.Hour)
+	testkit.Must(h.t, os.Chtimes(path, at, at))
+}
+
+// Under `ccd run`, too, everything is archived before the first companion of an old session is made.
+func TestACatchUpArchivesFirst(t *testing.T) {
+	h := newHouse(t)
+	texts, size := map[string]string{}, int64(0)
+	for n := range 130 { // more than a daemon collects
+		texts[h.path(n)] = turn(n)[:strings.Index(turn(n), "\n")+1]
+		if n%10 == 0 {
+			texts[h.path(n)] = turns(n, n+8)
+		}
+		h.old(h.path(n), texts[h.path(n)])
+		size += int64(len(texts[h.path(n)]))
+	}
+	var made, early atomic.Int64
+	var told atomic.Bool
+	h.o.Watch.ScanInterval = time.Hour
+	h.o.Published = func(transcript.Session, State) {
+		if made.Add(1) == 1 {
+			early.Store(size)
+			stored, _ := h.o.Archive.Sessions(context.Background())
+			for _, s := range stored {
+				early.Add(-s.Tip().Offset)
+			}
+			info, _, err := ReadRun(h.o.StateDir)
+			told.Store(err == nil && info.CatchUp != nil && info.CatchUp.Bytes == size)
+		}
+	}
+	stop := h.running()
+	testkit.Eventually(t, "all companions", func() bool { return made.Load() == 13 })
+	testkit.Eventually(t, "run.json says that it ended", func() bool {
+		info, _, err := ReadRun(h.o.StateDir)
+		return err == nil && info.CatchUp == nil
+	})
+	if err := stop(); !errors.Is(err, context.Canceled) || !told.Load() {
+		t.Errorf("%v, run.json told of it: %v", err, told.Load())
+	}
+	if n := early.Load(); n > 0 {
+		t.Errorf("%d bytes were not archived when the first companion was made", n)
+	}
+}
+
+// A session that is rewritten in place after a catch-up has archived it, and before it is folded, is archived again: by this
+// daemon, or by the next one if this one ends.
+func TestRewrittenWithinACatchUp(t *testing.T) {
+	for _, ends := range []bool{false, true} {
+		h := newHouse(t)
+		texts := map[string]string{}
+		for n := range 8 {
+			texts[h.path(n)] = turns(n, n+8)
+			h.old(h.path(n), texts[h.path(n)])
+		}
+		rewritten, goOn := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		h.o.Published = func(s transcript.Session, _ State) {
+			once.Do(func() {
+				for path, text := range texts {
+					if path != s.Path {
+						texts[path] = strings.Replace(text, "balance", "BALANCE", 50)
+						h.write(path, texts[path])
+					}
+				}
+				close(rewritten)
+				<-goOn
+			})
+		}
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		d := h.daemon()
+		go func() { ended <- d.Run(ctx) }()
+		<-rewritten
+		if ends {
+			end()
+		}
+		close(goOn)
+		if ends {
+			<-ended
+			h.running()
+		}
+		testkit.Eventually(t, "all as they are now", func() bool {
+			for path, text := range texts {
+				if h.restore(key(path)) != text {
+					return false
+				}
+			}
+			return true
+		})
+		if end(); !ends {
+			<-ended
+		}
+	}
+}
