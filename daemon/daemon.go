@@ -81,7 +81,6 @@ type Daemon struct {
 	parts    []*session                // to be archived after sessions: parts of them, and what another process has changed meanwhile
 	later    []*session                // to be derived
 	found    []*session                // that wait for choose
-	kept     []*session                // whose readings are kept, the last one of them used last
 	more     bool                      // more offers wait
 
 	result      func(o watcher.Offer, err error) // takes the result of each offer
@@ -290,7 +289,7 @@ func (d *Daemon) derive(ctx context.Context, s *session) (published bool, err er
 		err = d.reload(ctx, s)
 	}
 	if err == nil {
-		_, err = d.readArchived(ctx, s, s.dueNow(d) && s.isStory())
+		err = d.readArchived(ctx, s)
 	}
 	if err == nil && s.dueNow(d) {
 		_, err = d.publish(ctx, s)
@@ -316,7 +315,9 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 		}
 		return
 	}
-	d.keep(s)
+	if !s.offer.Live || s.offer.Quiet >= d.Watch.RefreshIdle { // it does not grow
+		s.read = nil
+	}
 	d.catchUp.count(&s.offer)
 	if err == nil && s.found && s.due(d) {
 		d.found = append(d.found, s)
