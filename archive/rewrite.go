@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -86,7 +87,6 @@ type rewriter struct {
 	kept    []Session // of the old file
 	removed map[transcript.Key]bool
 	holes   map[generationOf]filled
-	missing []*DamageError // stretches that were lost in an earlier repair
 }
 
 func (w *rewriter) run(ctx context.Context, what string, progress Progress) (Removed, error) {
@@ -124,8 +124,8 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 	}
 	err = w.a.replace(ctx, s.lock, func(_, tmp string) error {
 		r, err := w.a.salvage(ctx, tmp, func(into *Archive) error {
-			return w.copy(ctx, old, into, progress.part(400, 700))
-		}, progress.part(700, 1000))
+			return w.copy(ctx, old, into, progress.part(300, 650))
+		}, progress.part(650, 1000))
 		if err == nil {
 			err = w.check(ctx, tmp, r)
 		}
@@ -143,14 +143,11 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 	return w.eraseOld(s.lock.data)
 }
 
-// look verifies the old file, and finds what is to be removed.
+// look finds what is to be removed.
 func (w *rewriter) look(ctx context.Context, old *Archive, progress Progress) error {
-	err := w.intact(ctx, old, progress.part(0, 200))
+	err := w.list(ctx, old)
 	if err == nil {
-		err = w.list(ctx, old)
-	}
-	if err == nil {
-		err = w.search(ctx, old, progress.part(200, 400))
+		err = w.search(ctx, old, progress.part(0, 300))
 	}
 	if err == nil && w.forget && len(w.Touched)+len(w.States)+len(w.Sessions) == 0 {
 		err = ErrNotFound
@@ -215,24 +212,16 @@ func named(k transcript.Key) transcript.Key {
 	return transcript.Key{Agent: k.Agent, ID: mark.Name(k.ID)}
 }
 
-// intact verifies the old file. What is damaged could not be repaired after the rewrite, and a forgotten text may be in it.
-func (w *rewriter) intact(ctx context.Context, old *Archive, progress Progress) error {
-	r, err := old.Verify(ctx, progress)
-	if err != nil {
-		return err
-	}
-	for _, d := range r.Damage {
-		if !d.Missing() {
-			return d
-		}
-	}
-	w.missing = r.Damage
-	return nil
-}
-
-// list reads the sessions.
+// list reads the sessions. It fails, as does whatever reads the old file, if something is damaged: that could not be repaired after the
+// rewrite, and a forgotten text may be in it.
 func (w *rewriter) list(ctx context.Context, old *Archive) error {
-	all, err := old.Sessions(ctx)
+	all, lacking, err := old.Acknowledged(ctx)
+	for _, d := range lacking {
+		err = cmp.Or[error](err, d)
+	}
+	for _, s := range all {
+		err = cmp.Or(err, s.StateDamage)
+	}
 	if err != nil {
 		return err
 	}
@@ -293,6 +282,9 @@ func (w *rewriter) search(ctx context.Context, old *Archive, progress Progress) 
 // as its tombstone will have it; so are the places of earlier tombstones, which depend on the bytes before them.
 func (w *rewriter) searchSession(ctx context.Context, old *Archive, s Session) error {
 	places := w.tombs
+	if len(w.removal.Texts) == 0 && places.filler(s.Key) == nil {
+		return ctx.Err()
+	}
 	for before := 0; ; {
 		n := 0
 		for _, g := range s.Generations {
@@ -317,11 +309,11 @@ type filled struct {
 	sum    generationRecord // with the hash of the replaced bytes
 }
 
-// search finds texts, and what a filler replaces, in a generation, and its hash without them. It continues after damage.
+// search finds texts, and what a filler replaces, in a generation, and its hash without them. It continues after what is lost.
 func (r *Reader) search(ctx context.Context, texts []Text, filler *Filler) (f filled, err error) {
 	g, err := r.generation(ctx)
 	if err != nil {
-		return f, skipDamage(err)
+		return f, err
 	}
 	longest := 1
 	for _, t := range texts {
@@ -329,7 +321,7 @@ func (r *Reader) search(ctx context.Context, texts []Text, filler *Filler) (f fi
 	}
 	buf, end := []byte(nil), int64(0) // buf has the last bytes, in which a text may begin
 	for p, err := range r.portions(ctx, 0, g.Offset) {
-		if err := skipDamage(err); err != nil {
+		if err := skipMissing(err); err != nil {
 			return f, err
 		}
 		if p.off != end {
@@ -357,7 +349,7 @@ func (f *filled) add(ctx context.Context, r *Reader, end int64) error {
 	}
 	sum, known := sha256.New(), true
 	for p, err := range r.portions(ctx, 0, end) {
-		if err := skipDamage(err); err != nil {
+		if err := skipMissing(err); err != nil {
 			return err
 		}
 		known = known && err == nil
@@ -386,6 +378,14 @@ func skipDamage(err error) error {
 	return err
 }
 
+// skipMissing returns nil for bytes that were lost before.
+func skipMissing(err error) error {
+	if d := (*DamageError)(nil); errors.As(err, &d) && d.Missing() {
+		return nil
+	}
+	return err
+}
+
 // copy imports what is kept into a new archive, which replaces what was forgotten.
 func (w *rewriter) copy(ctx context.Context, old, into *Archive, progress Progress) error {
 	if w.tombs != nil {
@@ -402,17 +402,21 @@ func (w *rewriter) copy(ctx context.Context, old, into *Archive, progress Progre
 	}}
 	id, err := old.ID(ctx)
 	if err == nil {
+		err = old.each(ctx, kindID, func(_ *bolt.Tx, key, value []byte) error {
+			f, err := parsePointer(key, value)
+			if err != nil {
+				return w.a.damage("id %s: %w", f.Hash.ID(), err)
+			}
+			if w.removed[f.Key] || w.touch(f) {
+				w.IDs = append(w.IDs, f.Hash.ID())
+			}
+			return nil
+		})
+	}
+	if err == nil {
 		err = im.all(ctx, id, w.kept, progress)
 	}
-	if err != nil {
-		return err
-	}
-	return old.each(ctx, kindID, func(_ *bolt.Tx, key, value []byte) error {
-		if f, err := parsePointer(key, value); err != nil || w.removed[f.Key] || w.touch(f) {
-			w.IDs = append(w.IDs, f.Hash.ID())
-		}
-		return nil
-	})
+	return err
 }
 
 // touch reports whether a new hole is in an original.
@@ -426,7 +430,7 @@ func (w *rewriter) touch(f Found) bool {
 // check fails unless the new file, of which r is the report, has every session that is kept, with its bytes.
 func (w *rewriter) check(ctx context.Context, tmp string, r Report) error {
 	for _, d := range r.Damage {
-		if !slices.ContainsFunc(w.missing, func(o *DamageError) bool { return o.Session == d.Session && o.Generation == d.Generation }) {
+		if !d.Missing() {
 			return fmt.Errorf("verify the new file: %w", d)
 		}
 	}

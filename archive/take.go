@@ -2,7 +2,6 @@ package archive
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	bolt "go.etcd.io/bbolt"
@@ -36,7 +35,7 @@ func (a *Archive) take(ctx context.Context, s transcript.Session, n int, c copie
 			err = failed
 		}
 		switch {
-		case errors.As(err, new(*DamageError)):
+		case err != nil && skipMissing(err) == nil:
 			tip = max(tip, seg.End.Offset)
 			err = a.lose(ctx, s, at(tip))
 		case err == nil && len(seg.Data) > 0:
