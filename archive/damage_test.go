@@ -263,7 +263,7 @@ func TestFlipTestSeesWrongBytes(t *testing.T) {
 	t.Parallel()
 	ro := newRotten(t)
 	good := testkit.Read(t, ro.path)
-	for _, block := range packedBlocks(good) {
+	for _, block := range packedBlocks(good, "r1") {
 		for at := block; at < min(block+1000, len(good)); at += 37 { // zstd decodes some of them to other bytes
 			bad := bytes.Clone(good)
 			bad[at] ^= 1
@@ -279,11 +279,11 @@ func TestFlipTestSeesWrongBytes(t *testing.T) {
 	t.Error("without hashes no flip gave wrong bytes: the test cannot see them")
 }
 
-// packedBlocks returns where the packed bytes of session r1 are in the file, of blocks in use and of earlier ones. Its
+// packedBlocks returns where the packed bytes of a session are in the file, of blocks in use and of earlier ones. Its
 // last one is in use.
-func packedBlocks(file []byte) (all []int) {
+func packedBlocks(file []byte, session string) (all []int) {
 	for at := 0; ; {
-		n := bytes.Index(file[at:], []byte("r1\x00\x01")) // an envelope; the zstd frame is after it
+		n := bytes.Index(file[at:], []byte(session+"\x00\x01")) // an envelope; the zstd frame is after it
 		if n < 0 {
 			return all
 		}

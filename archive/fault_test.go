@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ccd/internal/testkit"
+	"ccd/internal/transcript"
 )
 
 // disk mounts a file system of size bytes, or skips.
@@ -67,6 +68,41 @@ func TestDiskThatFillsUp(t *testing.T) {
 		t.Errorf("the disk was full %d times only", refused)
 	}
 	t.Logf("%d times full, %d bytes kept", refused, acked)
+}
+
+// Without room for a new file, an import adds what it has to an archive with damage, and says that this is left. With room, what was
+// damaged and is lost is mended, and no other file stays.
+func TestImportWithoutRoomForARepair(t *testing.T) {
+	t.Parallel()
+	ctx, dir := t.Context(), disk(t, 6<<20)
+	a := openAt(t, filepath.Join(dir, "archive.db"), Options{})
+	data, more := noise(1, 3500<<10), talk(3, 100<<10)
+	fill(t, a, session("solid"), 1, data, whole)
+	good := testkit.Read(t, a.Path())
+	bad := bytes.Clone(good)
+	at := packedBlocks(bad, "solid")[0]
+	bad[at] ^= 1
+	must(t, os.WriteFile(a.Path(), bad, 0o600))
+	file := filepath.Join(t.TempDir(), "other.db")
+	fill(t, openAt(t, file, Options{}), session("new"), 1, more, func() int { return 50_000 })
+	im, err := a.Import(ctx, file, nil)
+	if got, _, wrong := everything(a.Reader(session("new").Key, 1)); err != nil || wrong != nil || !bytes.Equal(got, more) || len(im.Repaired.Left) == 0 {
+		t.Fatalf("%d bytes of %d, %v, left: %v, %v", len(got), len(more), wrong, im.Repaired.Left, err)
+	}
+	must(t, unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, "size=32M"))
+	if _, err := a.Repair(ctx, inPieces(func(transcript.Session, Generation) []byte { return nil }), nil); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadDir(dir)
+	must(t, err)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	must(t, os.WriteFile(backup, good, 0o600))
+	im, err = a.Import(ctx, backup, nil)
+	after, _ := os.ReadDir(dir)
+	if got, _, wrong := everything(a.Reader(session("solid").Key, 1)); err != nil || wrong != nil || !bytes.Equal(got, data) || len(after) != len(before) {
+		t.Errorf("%d bytes of %d, %v, %d files, %d before, %+v, %v", len(got), len(data), wrong, len(after), len(before), im.Repaired, err)
+	}
+	sound(t, a)
 }
 
 // failure is that the when-th system call of a kind fails, or is the last thing that the process does.
@@ -145,7 +181,7 @@ func TestRebuildFailsAtAnyStep(t *testing.T) {
 	t.Parallel()
 	ro := newRotten(t)
 	flipped := testkit.Read(t, ro.path)
-	blocks := packedBlocks(flipped)
+	blocks := packedBlocks(flipped, "r1")
 	flipped[blocks[len(blocks)-1]] ^= 1
 	must(t, os.WriteFile(ro.path, flipped, 0o600))
 	before := ro.check(openAt(t, ro.path, Options{ReadOnly: true}))

@@ -23,19 +23,20 @@ type Repaired struct {
 
 // Repair reads the whole archive. If something is damaged, it rebuilds the file from what is intact in it, and takes what is lost, also
 // since an earlier rebuild, from the sources (see fromSource). The file stays if all that is damaged was lost before, and no source has
-// it. progress, if not nil, is called with what is done and the total.
+// it; a file that lacks only that is not kept beside the new one. progress, if not nil, is called with what is done and the total.
 func (a *Archive) Repair(ctx context.Context, sources Sources, progress Progress) (r Repaired, err error) {
 	report, err := a.Verify(ctx, progress)
 	r.Found, r.Left = len(report.Damage), report.Damage
 	if err != nil || r.Found == 0 {
 		return r, err
 	}
-	if !slices.ContainsFunc(r.Left, func(d *DamageError) bool { return !d.Missing() }) {
+	damaged := slices.ContainsFunc(r.Left, func(d *DamageError) bool { return !d.Missing() })
+	if !damaged {
 		if found, err := a.healable(ctx, sources); err != nil || !found {
 			return r, err
 		}
 	}
-	built, err := a.Rebuild(ctx, sources, progress)
+	built, err := a.remake(ctx, sources, damaged, progress)
 	r.Filled, r.Bytes, r.Aside = built.Filled, built.Taken, built.Aside
 	if err == nil {
 		r.Left = built.Damage

@@ -74,13 +74,12 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 		return err
 	}
 	defer l.release()
-	s := newRebuilder(other, &scan{f: l.data, size: l.info.Size()})
-	var hidden error
-	if s.sure, hidden, err = other.sure(ctx, s.from); err != nil {
-		return err
-	}
+	s := newRebuilder(other, l)
 	if err := s.collect(ctx, progress.part(0, 300)); err != nil {
 		return err
+	}
+	if !s.from.found {
+		return errors.New("no entry of an archive of this version of ccd is in it")
 	}
 	im.from, im.id = s, cmp.Or(s.id, "unknown")
 	all := s.list()
@@ -88,10 +87,8 @@ func (im *importer) file(ctx context.Context, file string, progress Progress) er
 	if s.from.failed != nil {
 		im.Damage = append(im.Damage, other.damage("the disk cannot be read: %w", s.from.failed))
 	}
-	if d := (*DamageError)(nil); errors.As(hidden, &d) {
-		im.Damage = append(im.Damage, d)
-	}
-	if im.Repaired, err = im.a.Repair(ctx, im.theirs(ctx, all), nil); err != nil {
+	im.Repaired, err = im.a.Repair(ctx, im.theirs(ctx, all), nil)
+	if err != nil && !errors.Is(err, ErrFull) { // without room for a repair, what is intact here gets what is new
 		return err
 	}
 	im.state = func(s Session) []byte {
@@ -125,26 +122,6 @@ func (im *importer) all(ctx context.Context, id string, sessions []Session, prog
 		err = im.summaries(ctx)
 	}
 	return err
-}
-
-// sure returns the generations that the tree of a file leads to, nil for all, with the damage that hides others, and newer records.
-func (a *Archive) sure(ctx context.Context, file *scan) (known map[generationOf]bool, hidden, err error) {
-	var all []Session
-	if hidden = file.treeSound(); hidden != nil {
-		hidden = a.damage("%w", hidden)
-	} else if err = a.rebuildable(ctx); err == nil {
-		all, hidden = a.Sessions(ctx)
-	}
-	if err != nil || hidden == nil {
-		return nil, nil, err
-	}
-	known = map[generationOf]bool{}
-	for _, one := range all {
-		for _, g := range one.Generations {
-			known[generationOf{one.Key, g.N}] = true
-		}
-	}
-	return known, hidden, nil
 }
 
 // sessions imports sessions, and what the index has of them.

@@ -21,6 +21,7 @@ import (
 
 	"ccd/internal/atomicfile"
 	"ccd/internal/mark"
+	"ccd/internal/ownfile"
 	"ccd/internal/transcript"
 )
 
@@ -37,6 +38,11 @@ type Rebuilt struct {
 // the lock meanwhile. A process that dies leaves the old file or the new one in place. Rebuild fails with ErrNotFound if there is no
 // archive yet. progress, if not nil, is called with thousandths.
 func (a *Archive) Rebuild(ctx context.Context, sources Sources, progress Progress) (r Rebuilt, err error) {
+	return a.remake(ctx, sources, true, progress)
+}
+
+// remake is Rebuild. keep says whether the old file is kept.
+func (a *Archive) remake(ctx context.Context, sources Sources, keep bool, progress Progress) (r Rebuilt, err error) {
 	defer wrap(&err, "rebuild archive")
 	if err = a.rebuildable(ctx); err != nil {
 		return r, err
@@ -46,7 +52,7 @@ func (a *Archive) Rebuild(ctx context.Context, sources Sources, progress Progres
 		return r, err
 	}
 	defer l.release()
-	err = wrapFull(a.rebuild(ctx, l, &r, sources, progress))
+	err = wrapFull(a.rebuild(ctx, l, &r, sources, keep, progress))
 	return r, err
 }
 
@@ -61,10 +67,9 @@ func (a *Archive) rebuildable(ctx context.Context) error {
 	return nil
 }
 
-func (a *Archive) rebuild(ctx context.Context, l lock, r *Rebuilt, sources Sources, progress Progress) error {
+func (a *Archive) rebuild(ctx context.Context, l lock, r *Rebuilt, sources Sources, keep bool, progress Progress) error {
 	return a.replace(ctx, l, func(path, tmp string) (err error) {
-		s := newRebuilder(a, &scan{f: l.data, size: l.info.Size()})
-		s.tipsOf, s.tips = a.readTips()
+		s := newRebuilder(a, l)
 		r.Report, err = a.salvage(ctx, tmp, func(into *Archive) error {
 			err := s.collect(ctx, progress.part(0, 400))
 			if err == nil {
@@ -83,8 +88,8 @@ func (a *Archive) rebuild(ctx context.Context, l lock, r *Rebuilt, sources Sourc
 		if s.from.failed != nil {
 			r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", s.from.failed))
 		}
-		if err == nil {
-			r.Aside, err = setAside(ctx, l, path, time.Now())
+		if err == nil && keep {
+			err = a.keepDamaged(ctx, l, path, r)
 		}
 		if errors.Is(err, errNotArchive) {
 			err = fmt.Errorf("%w: %s", err, another(path))
@@ -182,7 +187,6 @@ type rebuilder struct {
 	a           *Archive // whose codec it uses, and whose damage it reports
 	from        *scan
 	id          string                 // of the archive that the entries are of, "" if it is lost
-	sure        map[generationOf]bool  // whose records the file leads to; of others the end may be lost. Nil: all, or the tips tell
 	tipsOf      string                 // ID of the archive that the tips are of
 	tips        map[generationOf]int64 // the end of each generation, as far as the file beside the archive says
 	version     uint64                 // the highest
@@ -196,9 +200,11 @@ type rebuilder struct {
 	damage      []*DamageError          // what is missing in them
 }
 
-func newRebuilder(a *Archive, from *scan) *rebuilder {
+// newRebuilder returns the origin of a locked file.
+func newRebuilder(a *Archive, l lock) *rebuilder {
+	tipsOf, tips := a.readTips()
 	return &rebuilder{
-		a: a, from: from, sessions: map[transcript.Key]versioned[sessionRecord]{},
+		a: a, from: &scan{f: l.data, size: l.info.Size()}, tipsOf: tipsOf, tips: tips, sessions: map[transcript.Key]versioned[sessionRecord]{},
 		generations: map[generationOf]versioned[generationRecord]{}, classes: map[transcript.Key]transcript.Class{},
 		blocks: map[uint64][]candidate{}, places: map[generationOf][]candidate{}, copies: map[generationOf]copied{},
 		entries: map[kind]map[string]versioned[stretch]{kindState: {}, kindID: {}, kindSummary: {}},
@@ -351,7 +357,7 @@ func (s *rebuilder) generation(this generationOf) (c copied, gap int64) {
 	was := s.generations[this]
 	all := s.place(this, was)
 	end, told := s.tips[this]
-	c = copied{segments: s.stretches(all), head: was.record.Head, end: max(end, was.record.Offset), lost: s.sure != nil && !s.sure[this]}
+	c = copied{segments: s.stretches(all), head: was.record.Head, end: max(end, was.record.Offset)}
 	if len(all) > 0 {
 		c.end = max(c.end, all[len(all)-1].end())
 	}
@@ -439,6 +445,18 @@ func unknownHash() hash.Hash {
 	h := sha256.New()
 	h.Write([]byte(noTranscript))
 	return h
+}
+
+// keepDamaged sets the old file aside, with the tips, which tell an import of it what it lacks.
+func (a *Archive) keepDamaged(ctx context.Context, l lock, path string, r *Rebuilt) (err error) {
+	if r.Aside, err = setAside(ctx, l, path, time.Now()); err != nil {
+		return err
+	}
+	tips, err := ownfile.Read(tipsPath(a.path), maxTips)
+	if err != nil {
+		return nil // nothing is known
+	}
+	return atomicfile.Write(tipsPath(r.Aside), 0o600, tips)
 }
 
 const asideSuffix = ".damaged-"

@@ -487,6 +487,8 @@ func TestOtherSchemasAreRefused(t *testing.T) {
 	schema := func(n string) func(path string) {
 		return func(path string) {
 			scribble(t, path, func(tx *bolt.Tx) error { return kindMeta.bucket(tx).Put(keySchema, []byte(n)) })
+			other := strings.ReplaceAll(bytesOf(t, path), magic, magic[:3]+"\x07") // of all entries
+			must(t, os.WriteFile(path, []byte(other), 0o600))
 		}
 	}
 	text := func(text string) func(path string) {
