@@ -399,7 +399,7 @@ func TestObjectLock(t *testing.T) {
 		forward(w, r)
 	})
 	packs := func() (all []minio.ObjectInfo) { // with all versions
-		for o := range c.ListObjects(ctx, s.Bucket, minio.ListObjectsOptions{Prefix: "team/ccd1/m/", Recursive: true, WithVersions: true}) {
+		for o := range c.ListObjects(ctx, s.Bucket, minio.ListObjectsOptions{Prefix: "team/ccd2/m/", Recursive: true, WithVersions: true}) {
 			must(t, o.Err)
 			all = append(all, o)
 		}

@@ -109,7 +109,7 @@ func (a *app) remove(context.Context, []string) error {
 	}
 	a.say("this machine no longer pushes; the identity and the pulled sessions stay in %s", a.dir)
 	if st.Machine != "" {
-		a.say("the copy stays in the bucket, and ccd remote add begins another one; to delete it, remove ccd1/heads/%[1]s, then ccd1/m/%[1]s/", st.Machine)
+		a.say("the copy stays in the bucket, and ccd remote add begins another one; to delete it, remove ccd2/heads/%[1]s, then ccd2/m/%[1]s/", st.Machine)
 	}
 	return a.print(s, "%s", s.URL)
 }

@@ -260,7 +260,7 @@ func TestLieToTheMachine(t *testing.T) {
 	for what, object := range map[string]func(v *victim) []byte{
 		"an old head": func(v *victim) []byte { return v.before[headsPrefix+v.ID()] },
 		"no head":     func(*victim) []byte { return nil },
-		"garbage":     func(*victim) []byte { return []byte("ccd1 x\n{}") },
+		"garbage":     func(*victim) []byte { return []byte("ccd2 x\n{}") },
 	} {
 		v := newVictim(t)
 		head, name := headsPrefix+v.ID(), v.ID()

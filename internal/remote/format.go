@@ -32,10 +32,10 @@ import (
 )
 
 const (
-	top         = "ccd1/" // with the format's number, part of every object's name
+	top         = "ccd2/" // with the format's number, part of every object's name
 	formatName  = top + "format"
 	headsPrefix = top + "heads/"
-	formatBody  = `{"ccd":1}` + "\n"
+	formatBody  = `{"ccd":2}` + "\n"
 
 	// MaxObject is the size in bytes of an object that a reader accepts.
 	MaxObject = 64 << 20
@@ -198,24 +198,24 @@ func (k *coder) open(object string, sealed []byte) (plain []byte, err error) {
 }
 
 // proofSize is the size of an object's first line in bytes: the signature. No two objects have the same.
-var proofSize = len("ccd1 \n") + base64.StdEncoding.EncodedLen(ed25519.SignatureSize)
+var proofSize = len("ccd2 \n") + base64.StdEncoding.EncodedLen(ed25519.SignatureSize)
 
 // statement is what a machine signs: the bytes of an object and its name, so that none can be shown in place of another.
 func statement(name string, body []byte) []byte {
-	return append([]byte("ccd1\n"+name+"\n"), body...)
+	return append([]byte("ccd2\n"+name+"\n"), body...)
 }
 
 func sign(name string, body []byte, key ed25519.PrivateKey) []byte {
-	line := "ccd1 " + base64.StdEncoding.EncodeToString(ed25519.Sign(key, statement(name, body))) + "\n"
+	line := "ccd2 " + base64.StdEncoding.EncodeToString(ed25519.Sign(key, statement(name, body))) + "\n"
 	return append([]byte(line), body...)
 }
 
 // bodyOf returns the signed bytes of an object, and whether it looks like one.
 func bodyOf(object []byte) (sig, body []byte, ok bool) {
-	if len(object) < proofSize || !bytes.HasPrefix(object, []byte("ccd1 ")) || object[proofSize-1] != '\n' {
+	if len(object) < proofSize || !bytes.HasPrefix(object, []byte("ccd2 ")) || object[proofSize-1] != '\n' {
 		return nil, nil, false
 	}
-	sig, err := base64.StdEncoding.DecodeString(string(object[len("ccd1 ") : proofSize-1]))
+	sig, err := base64.StdEncoding.DecodeString(string(object[len("ccd2 ") : proofSize-1]))
 	return sig, object[proofSize:], err == nil
 }
 

@@ -222,7 +222,7 @@ func Begin(ctx context.Context, s Store) error {
 		err = ErrNoConditions
 	case errors.Is(err, ErrConflict):
 		if b, _, err = s.Get(ctx, formatName, -1); err == nil && string(b) != formatBody {
-			err = fmt.Errorf("%s: this is not format 1; a newer ccd may have made it", formatName)
+			err = fmt.Errorf("%s: this is not format 2; a newer ccd may have made it", formatName)
 		}
 	}
 	return wrap(err, "begin the store")

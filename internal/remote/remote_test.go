@@ -562,8 +562,8 @@ func TestBegin(t *testing.T) {
 	if err := Begin(t.Context(), careless{s}); !errors.Is(err, ErrNoConditions) {
 		t.Errorf("a store that ignores conditions: %v", err)
 	}
-	s.objects[formatName] = []byte(`{"ccd":2}`)
-	if err := Begin(t.Context(), s); err == nil || !strings.Contains(err.Error(), "not format 1") {
+	s.objects[formatName] = []byte(`{"ccd":3}`)
+	if err := Begin(t.Context(), s); err == nil || !strings.Contains(err.Error(), "not format 2") {
 		t.Errorf("a newer format: %v", err)
 	}
 	s.before = func(string, string) error { return ErrDenied }
