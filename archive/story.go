@@ -36,7 +36,7 @@ func (a *Archive) Story(ctx context.Context, s transcript.Session, generation in
 			file(d)(yield)
 			return
 		}
-		if generation > 1 && !a.before(ctx, s.Key, generation, d, decoder, file, yield) {
+		if generation > 1 && !a.before(ctx, s.Key, generation, decoder, file, yield) {
 			return
 		}
 		var head []byte
@@ -61,14 +61,13 @@ func (a *Archive) Story(ctx context.Context, s transcript.Session, generation in
 type lives struct {
 	oldest, now int
 	read        func(n int) iter.Seq2[*transcript.Record, error]
-	order       map[int][]string // names of the records of each generation
 	all         map[string]life
 }
 
-// life is in which generations a record is.
+// life is the last generation that a record is in, and whether it has items.
 type life struct {
-	first, last int
-	items       bool
+	last  int
+	items bool
 }
 
 // nameOf returns what a record is known by in other generations.
@@ -80,11 +79,10 @@ func (l *lives) nameOf(r *transcript.Record) string {
 	return name
 }
 
-// before yields what only earlier generations have, the oldest first, and the rewrite, unless there was no item among it. If the
-// transcript was set back to an older state of it and goes on from there, the shared beginning comes before that once more, and
-// the decoder d is told to take it as said. It returns false if the caller wants no more.
-func (a *Archive) before(ctx context.Context, k transcript.Key, generation int, d *transcript.Decoder, decoder func() *transcript.Decoder, file func(*transcript.Decoder) iter.Seq2[*transcript.Record, error], yield func(*transcript.Record, error) bool) bool {
-	l := &lives{oldest: max(1, generation-mostEarlier), now: generation, order: map[int][]string{}, all: map[string]life{}}
+// before yields what only earlier generations have, the oldest first, and the rewrite, unless there was no item among it. It returns
+// false if the caller wants no more.
+func (a *Archive) before(ctx context.Context, k transcript.Key, generation int, decoder func() *transcript.Decoder, file func(*transcript.Decoder) iter.Seq2[*transcript.Record, error], yield func(*transcript.Record, error) bool) bool {
+	l := &lives{oldest: max(1, generation-mostEarlier), now: generation, all: map[string]life{}}
 	l.read = func(n int) iter.Seq2[*transcript.Record, error] {
 		if n == generation {
 			return file(decoder())
@@ -95,24 +93,16 @@ func (a *Archive) before(ctx context.Context, k transcript.Key, generation int, 
 		yield(nil, err)
 		return false
 	}
-	said, setBack := false, l.setBack()
-	places, shared := map[string]int{}, map[string]bool{}
-	for name, one := range l.all {
-		said = said || one.last < l.now && one.items
-		switch {
-		case one.last < l.now && !setBack:
-			places[name] = one.last
-		case one.first < l.now && setBack:
-			places[name], shared[name] = one.first, one.last == l.now
+	said, lost := false, 0
+	for _, one := range l.all {
+		if one.last < l.now {
+			said, lost = said || one.items, lost+1
 		}
 	}
 	if !said {
 		return true
 	}
-	if setBack {
-		d.Repeats(shared)
-	}
-	return l.yield(places, yield) && yield(&transcript.Record{UI: true, Boundary: &transcript.Boundary{Trigger: "rewrite"}}, nil)
+	return l.yield(lost, yield) && yield(&transcript.Record{UI: true, Boundary: &transcript.Boundary{Trigger: "rewrite"}}, nil)
 }
 
 // look reads all generations.
@@ -125,40 +115,15 @@ func (l *lives) look(ctx context.Context) error {
 			if err != nil {
 				break
 			}
-			name := l.nameOf(r)
-			one, known := l.all[name]
-			if !known {
-				one.first = n
-			}
-			one.last, one.items = n, len(r.Items) > 0
-			l.all[name] = one
-			l.order[n] = append(l.order[n], name)
+			l.all[l.nameOf(r)] = life{n, len(r.Items) > 0}
 		}
 	}
 	return nil
 }
 
-// setBack reports whether the newest generation begins as all before it did, and lacks only what they had behind that.
-func (l *lives) setBack() bool {
-	for n := l.oldest; n < l.now; n++ {
-		lost, order := false, l.order[n]
-		for _, name := range order {
-			here := l.all[name].last == l.now
-			if lost && here {
-				return false
-			}
-			lost = lost || !here
-		}
-		if len(order) > 0 && (len(l.order[l.now]) == 0 || order[0] != l.order[l.now][0]) {
-			return false
-		}
-	}
-	return true
-}
-
-// yield yields records of earlier generations, each once, in the generation that places has for its name.
-func (l *lives) yield(places map[string]int, yield func(*transcript.Record, error) bool) bool {
-	number := -len(places)
+// yield yields the records that only earlier generations have, each once, as the last one that has it.
+func (l *lives) yield(lost int, yield func(*transcript.Record, error) bool) bool {
+	number := -lost
 	for n := l.oldest; n < l.now; n++ {
 		first, kept := number, []int(nil)
 		for r, err := range l.read(n) {
@@ -166,10 +131,10 @@ func (l *lives) yield(places map[string]int, yield func(*transcript.Record, erro
 				break
 			}
 			name := l.nameOf(r)
-			if places[name] != n {
+			if l.all[name].last != n {
 				continue
 			}
-			delete(places, name) // the same bytes may follow
+			l.all[name] = life{} // the same bytes may follow
 			kept = append(kept, r.N)
 			if r.From > 0 {
 				at, _ := slices.BinarySearch(kept, r.From)

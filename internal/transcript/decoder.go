@@ -47,7 +47,6 @@ type Decoder struct {
 	titleRank int  // of the best title so far
 	Chain     Chain
 	said      recent[struct{}] // what a person said, by hash
-	told      map[string]bool  // records that a story has told before
 	fresh     bool             // the agent compacted its context, and has said nothing since
 	Begun     bool             // the header of the transcript was read
 	joint     joint
@@ -174,24 +173,6 @@ func (r *Record) Names() (name, said string) {
 		said = string(h.Sum(nil))
 	}
 	return cmp.Or(r.UUID, said, string(r.Hash[:])), said
-}
-
-// Repeats tells the decoder which records, by one of their names, a story has told before: they are in the context, and all they
-// say was taken.
-func (d *Decoder) Repeats(names map[string]bool) { d.told = names }
-
-// mark marks the items of a record that a story has told before.
-func (d *Decoder) mark(r *Record) {
-	if len(d.told) == 0 {
-		return
-	}
-	if name, said := r.Names(); !d.told[name] && !d.told[said] {
-		return
-	}
-	r.Boundary = nil
-	for i := range r.Items {
-		r.Items[i].Kind, r.Items[i].Copy, r.Items[i].Call = Meta, true, ""
-	}
 }
 
 // Unlined reports whether the records so far are elements of one JSON value, not lines.
@@ -336,7 +317,6 @@ func (d *Decoder) record(line []byte, off int64, sum mark.Hash) *Record {
 		r.Aborted = r.Aborted || it.Kind == Result && !it.Side && it.Failed && it.Explain(it.Tool, Other).Stopped
 	}
 	d.fresh = d.fresh && !r.Replies()
-	d.mark(r)
 	r.Unread = r.Broken || r.Unknown && !r.UI && len(r.Items) == 0 && hasWords(r.Raw)
 	d.items = r.Items
 	return r
