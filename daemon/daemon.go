@@ -260,18 +260,11 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 			return err
 		}
 		d.heartbeat()
-		if s.isRead() {
-			d.follow(s, seg)
-		}
 		s.advance(d, seg)
 		taken += int64(len(seg.Data))
 	}
 	s.state.Deferred = s.state.Deferred && taken == 0
 	s.updateState(taken)
-	if r := s.read; taken > 0 && r != nil && r.at == s.state.At {
-		s.setStatus(r.tracker)
-		s.state.Options = r.options
-	}
 	b.note(s)
 	if s.compareNow() {
 		if same, err := d.recheckSession(ctx, s, time.Now()); err != nil || same {

@@ -45,37 +45,6 @@ func (r *reading) goesOn(seg transcript.Segment) bool {
 	return r.at == Place{seg.Start.Generation, seg.Start.Offset} && !r.decoder.ContinuesLine(seg) && (seg.Start.Offset == 0 || !r.decoder.Unlined())
 }
 
-// follow reads a segment that is about to be archived, if all before it was read. What needs other files, or much memory, is read
-// from the archive.
-func (d *Daemon) follow(s *session, seg transcript.Segment) {
-	r := s.read
-	if s.read = nil; seg.Start.Offset == 0 {
-		if s.Thread != "" || transcript.OriginOf(seg.Data).ID != "" {
-			return
-		}
-		s.state.Joined = 0
-		r = d.newReading(s)
-		r.at.Generation = seg.Start.Generation
-	}
-	if r == nil || r.options != d.hash(s) || len(seg.Data) > longLine || !r.goesOn(seg) {
-		return
-	}
-	items := 0
-	for one := range r.decoder.Records(seg) {
-		items += len(one.Items)
-		r.tracker.Add(one)
-	}
-	if seg.Start.Offset == 0 && items == 0 { // its first message may say what it continues
-		return
-	}
-	r.at = Place{seg.End.Generation, seg.End.Offset}
-	s.read = r
-}
-
-// longLine is the size above which a segment is one line, or a part of one. A line up to transcript.MaxLine is decoded
-// whole, which takes several times its size of memory.
-const longLine = 4 << 20
-
 // readArchived reads the archived records up to the cursor, of them only the new ones if what was read is kept, and updates the
 // state with what they say. It does nothing if the state has that.
 func (d *Daemon) readArchived(ctx context.Context, s *session) error {

@@ -77,10 +77,24 @@ func (d *Daemon) archive(ctx context.Context, s *session) {
 	}
 }
 
-// flush stores the batch, and goes on with its sessions.
+// flush stores the batch, reads what is new in its sessions for lists, and goes on with them.
 func (d *Daemon) flush(ctx context.Context) {
 	failed, ended := d.commit(ctx, &d.batch), d.batch.ended
 	d.batch = batch{}
+	read := batch{failed: failed}
+	for _, s := range ended {
+		if failed[s] != nil || !s.isRead() || s.state.At == s.state.Read {
+			continue
+		}
+		if err := d.readArchived(ctx, s); err != nil {
+			read.fail(s, err)
+			continue
+		}
+		if read.note(s); s.state.Companion == "" {
+			s.state.Options = d.hash(s)
+		}
+	}
+	failed = d.commit(ctx, &read)
 	for _, s := range ended {
 		if failed[s] == nil {
 			d.afterArchiving(ctx, s)
