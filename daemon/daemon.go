@@ -4,9 +4,9 @@
 // The way of a byte: the watcher offers its file (Run). sync compares the file's size, time and inode with those of the last time,
 // reads what is after the session's cursor with watcher.Tail, which compares
 // the fingerprints of the bytes before it, and stores it (archiveNew): segments of many sessions in one transaction (batch.go,
-// archive.Save). Only when that is on disk (flush, afterArchiving), derive reads the records back from the archive. Of a session
-// that is not live this waits until no offer is due (work.go). publish (publish.go) makes the
-// companion, stores where its originals are (archive.Publish), and renames it into place when that is on disk too. `ccd restore` needs no daemon: it reads the archive.
+// archive.Save). Only when that is on disk, its records are read back for lists (flush). If its companion is due (derive), which of a
+// session that is not live waits until no offer is due (work.go), publish (publish.go) makes it, stores where its originals are
+// (archive.Publish), and renames it into place when that is on disk too. `ccd restore` needs no daemon: it reads the archive.
 //
 // Two things are not archived: what was forgotten (archive.Forget), and sessions of the summarizer's own command.
 //
