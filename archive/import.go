@@ -219,43 +219,39 @@ func (im *importer) add(ctx context.Context, s Session, key transcript.Key) (our
 	return ours, err
 }
 
-// match returns the generation here that has the same bytes, or begins with them, or can grow to them; the next one if there are only
-// earlier ones, all of them the same; else a zero one.
+// match returns the generation here with the same number, if it has the same bytes, or begins with them, or can grow to them; the next one
+// if there are only earlier ones; else a zero one.
 func (im *importer) match(ctx context.Context, s, ours Session, g Generation) (Generation, error) {
-	if before := (generationOf{s.Key, g.N - 1}); g.N == len(ours.Generations)+1 && (g.N == 1 || im.places[before].n == g.N-1) {
+	if g.N > len(ours.Generations) {
 		return Generation{N: g.N}, nil
 	}
-	for _, o := range ours.Generations {
-		if o.Tip.Offset == g.Tip.Offset && o.Sum == g.Sum && g.Sum != unknownSum {
-			return o, nil
-		}
-		size := min(o.Tip.Offset, g.Tip.Offset)
-		if size < g.Tip.Offset && o.N < len(ours.Generations) {
-			continue
-		}
-		same, err := im.agree(ctx, landed{generationOf{s.Key, g.N}, size}, o.N, ours.Key)
-		if err != nil {
-			return Generation{}, err
-		}
-		if same {
-			return o, nil
-		}
+	o := ours.Generations[g.N-1]
+	if o.Tip.Offset == g.Tip.Offset && o.Sum == g.Sum && g.Sum != unknownSum {
+		return o, nil
 	}
-	return Generation{}, nil
+	size := min(o.Tip.Offset, g.Tip.Offset)
+	if size < g.Tip.Offset && o.N < len(ours.Generations) {
+		return Generation{}, nil
+	}
+	same, err := im.agree(ctx, landed{generationOf{s.Key, g.N}, size}, ours.Key)
+	if err != nil || !same {
+		return Generation{}, err
+	}
+	return o, nil
 }
 
-// agree reports whether two generations have the same bytes up to the end of g, with those replaced that were forgotten here. Where one
-// of them has lost some, the number must be the same one too.
-func (im *importer) agree(ctx context.Context, g landed, n int, here transcript.Key) (bool, error) {
+// agree reports whether a generation here has the same bytes up to the end of g, with those replaced that were forgotten here. Of what
+// one of them has lost nobody can tell.
+func (im *importer) agree(ctx context.Context, g landed, here transcript.Key) (bool, error) {
 	c, err := im.from.copied(ctx, g.Key, g.n)
 	if err != nil {
 		return false, err
 	}
-	_, equal, err := common(until(im.a.filled(here, c.segments), g.tip, io.Discard), im.a.Reader(here, n).SegmentsPastDamage(ctx))
+	_, equal, err := common(until(im.a.filled(here, c.segments), g.tip, io.Discard), im.a.Reader(here, g.n).SegmentsPastDamage(ctx))
 	if err != nil || equal < 0 {
 		return false, err
 	}
-	return equal == g.tip || im.a.Filler(here) == nil && n == g.n, ctx.Err() // of what one of them has lost nobody can tell
+	return equal == g.tip || im.a.Filler(here) == nil, ctx.Err()
 }
 
 // grow appends what a generation here lacks of one of from, as far as that is whole, and returns its end. One that is not here is stored
