@@ -305,11 +305,10 @@ func (w *rewriter) searchSession(ctx context.Context, old *Archive, s Session) e
 // filled is a generation in which stretches are to be replaced.
 type filled struct {
 	holes  []hole
-	before []mark.Hash      // of the replaced bytes before each of them
-	sum    generationRecord // with the hash of the replaced bytes
+	before []mark.Hash // of the replaced bytes before each of them
 }
 
-// search finds texts, and what a filler replaces, in a generation, and its hash without them. It continues after what is lost.
+// search finds texts, and what a filler replaces, in a generation. It continues after what is lost.
 func (r *Reader) search(ctx context.Context, texts []Text, filler *Filler) (f filled, err error) {
 	g, err := r.generation(ctx)
 	if err != nil {
@@ -342,17 +341,16 @@ func (r *Reader) search(ctx context.Context, texts []Text, filler *Filler) (f fi
 	return f, err
 }
 
-// add adds the hashes of a generation without the holes, if there are any.
+// add adds the hashes of what is before each hole.
 func (f *filled) add(ctx context.Context, r *Reader, end int64) error {
 	if len(f.holes) == 0 {
 		return nil
 	}
-	sum, known := sha256.New(), true
+	sum := sha256.New()
 	for p, err := range r.portions(ctx, 0, end) {
 		if err := skipMissing(err); err != nil {
 			return err
 		}
-		known = known && err == nil
 		data, off := slices.Clone(p.data), p.off
 		fillHoles(data, off, overlapping(f.holes, off, off+int64(len(data))))
 		for n := len(f.before); n < len(f.holes) && f.holes[n].from < p.end; n++ {
@@ -364,10 +362,7 @@ func (f *filled) add(ctx context.Context, r *Reader, end int64) error {
 		}
 		sum.Write(data)
 	}
-	if !known {
-		sum = unknownHash()
-	}
-	return f.sum.setHash(sum)
+	return nil
 }
 
 // skipDamage returns nil for damage.
@@ -443,12 +438,8 @@ func (w *rewriter) check(ctx context.Context, tmp string, r Report) error {
 			return fmt.Errorf("the new file lacks session %s %s", s.Agent, s.ID)
 		}
 		for i, g := range s.Generations {
-			if f := w.holes[generationOf{s.Key, g.N}]; len(f.holes) > 0 {
-				if g.Sum, err = f.sum.sum(); err != nil {
-					return err
-				}
-			}
-			if n := now[at].Generations[i]; n.Tip.Offset != g.Tip.Offset || n.Sum != g.Sum {
+			same := len(w.holes[generationOf{s.Key, g.N}].holes) == 0
+			if n := now[at].Generations[i]; n.Tip.Offset != g.Tip.Offset || same && n.Sum != g.Sum {
 				return fmt.Errorf("the new file has other bytes of generation %d of session %s %s", g.N, s.Agent, s.ID)
 			}
 		}
