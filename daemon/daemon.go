@@ -231,7 +231,7 @@ func (d *Daemon) afterArchiving(ctx context.Context, s *session) {
 	case s.upToDate(d):
 		d.done(ctx, s, nil)
 	case s.offer.Live:
-		d.make(ctx, s)
+		d.refresh(ctx, s)
 	default:
 		d.queue(&d.later, s)
 	}

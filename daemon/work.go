@@ -25,8 +25,8 @@ func (d *Daemon) unqueue(s *session) {
 	}
 }
 
-// next takes the first session of a list that waits.
-func next(from *[]*session) *session {
+// firstOf takes the first session of a list that waits.
+func firstOf(from *[]*session) *session {
 	s := (*from)[0]
 	s.in = nil
 	if *from = (*from)[1:]; len(*from) == 0 {
@@ -49,11 +49,11 @@ func (d *Daemon) work(ctx context.Context) bool {
 	case ctx.Err() != nil:
 		return false
 	case len(d.parts) > 0:
-		d.archive(ctx, next(&d.parts))
+		d.archive(ctx, firstOf(&d.parts))
 	case len(d.batch.ended) > 0:
 		d.flush(ctx)
 	case len(d.later) > 0:
-		d.make(ctx, next(&d.later))
+		d.refresh(ctx, firstOf(&d.later))
 	case len(d.found) > 0:
 		d.choose(ctx)
 	default:
@@ -104,8 +104,8 @@ func (d *Daemon) flush(ctx context.Context) {
 	}
 }
 
-// make makes what depends on the archived bytes of a session (derive), and stores its state.
-func (d *Daemon) make(ctx context.Context, s *session) {
+// refresh makes what depends on the archived bytes of a session (derive), and stores its state.
+func (d *Daemon) refresh(ctx context.Context, s *session) {
 	var b batch
 	published, err := d.derive(ctx, s)
 	if err == nil || errors.Is(err, ErrNotPlaced) {
