@@ -74,7 +74,7 @@ func (m *Machine) push(ctx context.Context, p *Pushed) (more bool, err error) {
 			p.touched[keyOf(part.Session.Key)] = true
 		}
 	}
-	p.Bytes, p.Packs, p.Sent = p.Bytes+c.bytes, p.Packs+1, p.Sent+sent
+	p.Bytes, p.Packs, p.Sent = p.Bytes+int64(len(c.data)), p.Packs+1, p.Sent+sent
 	return c.more, nil
 }
 
@@ -86,7 +86,6 @@ type collection struct {
 	parts       []Part
 	data        []byte
 	size        int64 // of both in bytes, about
-	bytes       int64 // of transcripts
 	more        bool  // the pack is full
 	headChanged bool  // the head changes without new bytes
 	damaged     []string
@@ -183,11 +182,10 @@ var errChanged = errors.New("pushed bytes have changed")
 
 // news is what is new of one session.
 type news struct {
-	part  Part
-	data  []byte
-	bytes int64 // of the transcript
-	now   pushed
-	more  bool // there was no room for all
+	part Part
+	data []byte
+	now  pushed
+	more bool // there was no room for all
 }
 
 // partSize is about the size of a part's entry in bytes.
@@ -216,7 +214,7 @@ func (m *Machine) addSession(ctx context.Context, c *collection, s archive.Sessi
 		return fmt.Errorf("read archive: %w", err)
 	}
 	if len(n.part.Stretches) > 0 || n.part.State != nil {
-		c.parts, c.data, c.bytes = append(c.parts, n.part), append(c.data, n.data...), c.bytes+n.bytes
+		c.parts, c.data = append(c.parts, n.part), append(c.data, n.data...)
 		c.Sessions[keyOf(s.Key)] = n.now
 		c.size += int64(len(n.data) + len(n.part.State) + partSize)
 	}
@@ -274,7 +272,6 @@ func (m *Machine) addGeneration(ctx context.Context, n *news, s archive.Session,
 		t.Sum = digest.Sum(nil)
 		n.data = append(n.data, data...)
 		n.part.Stretches = append(n.part.Stretches, t)
-		n.bytes += t.Len
 		done.Off += t.Len
 	}
 	state, err := digest.(encoding.BinaryMarshaler).MarshalBinary()
