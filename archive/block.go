@@ -94,8 +94,8 @@ func hideMagic(packed []byte) []byte {
 	return packed
 }
 
-// unpack returns the raw bytes of the stored value of b, and checks the hash of the value and theirs. It uses buf if they fit.
-func (a *Archive) unpack(b block, value, buf []byte) ([]byte, error) {
+// unpack returns the raw bytes of the stored value of b, and checks the hash of the value and theirs.
+func (a *Archive) unpack(b block, value []byte) ([]byte, error) {
 	e, packed, err := openBlock(b.ID, value)
 	if err != nil && !(a.unchecked && errors.Is(err, errSeal)) {
 		return nil, err
@@ -103,7 +103,7 @@ func (a *Archive) unpack(b block, value, buf []byte) ([]byte, error) {
 	if e.Len != b.Len {
 		return nil, errMismatch
 	}
-	raw, err := a.codec.decode(e.Len, packed, buf)
+	raw, err := a.codec.decode(e.Len, packed)
 	if err == nil && !a.unchecked && mark.Sum(raw) != e.Sum {
 		return nil, errMismatch
 	}
@@ -111,7 +111,7 @@ func (a *Archive) unpack(b block, value, buf []byte) ([]byte, error) {
 }
 
 // decode returns the raw bytes of a block, of which there are size.
-func (c *codec) decode(size int64, packed, buf []byte) ([]byte, error) {
+func (c *codec) decode(size int64, packed []byte) ([]byte, error) {
 	if len(packed) == 0 || size < 0 || size > maxFrame {
 		return nil, fmt.Errorf("block of %d bytes", size)
 	}
@@ -126,10 +126,7 @@ func (c *codec) decode(size int64, packed, buf []byte) ([]byte, error) {
 			payload[i] ^= mask
 		}
 	}
-	if int64(cap(buf)) < size {
-		buf = make([]byte, 0, size)
-	}
-	raw, err := dec.DecodeAll(payload, buf[:0:size])
+	raw, err := dec.DecodeAll(payload, make([]byte, 0, size))
 	if err == nil && int64(len(raw)) != size {
 		err = errMismatch
 	}

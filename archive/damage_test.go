@@ -331,7 +331,7 @@ func FuzzUnpack(f *testing.F) {
 		f.Add(envelope{generationOf: generationOf{session("s").Key, 1}, Len: int64(len(raw)), Sum: mark.Sum(raw)}.enclose(packed), int64(len(raw)))
 	}
 	f.Fuzz(func(t *testing.T, record []byte, n int64) {
-		raw, err := a.unpack(block{Len: n, ID: 1}, seal(kindBlock, 1, blockKey(1), record), nil)
+		raw, err := a.unpack(block{Len: n, ID: 1}, seal(kindBlock, 1, blockKey(1), record))
 		if e, _, bad := parseEnvelope(record); err == nil && (bad != nil || mark.Sum(raw) != e.Sum) {
 			t.Fatalf("%d bytes passed", len(raw))
 		}

@@ -70,7 +70,7 @@ func holding(t testing.TB, dir, text string) (files []string) {
 			if e.kind == kindBlock {
 				env, packed, err := parseEnvelope(e.record)
 				must(t, err)
-				raw, err := c.decode(env.Len, packed, nil)
+				raw, err := c.decode(env.Len, packed)
 				must(t, err)
 				found = found || bytes.Contains(raw, []byte(text))
 			}

@@ -17,7 +17,7 @@ import (
 
 const (
 	cacheSize   = 8 << 20                // bytes of blocks that a Reader keeps, beside those of one read
-	fetchLeast  = 1 << 20                // raw bytes that one locked read fetches, if there are so many: to open the file takes as long
+	fetchLeast  = 256 << 10              // raw bytes that one locked read fetches, if there are so many: to open the file takes as long
 	fetchSize   = 4 << 20                // the same, at most, except for its first block
 	segmentSize = 2 << 20                // minimum size of a segment; with one more block it stays below 4 MB
 	pieceSize   = transcript.MaxLine + 1 // size from which a line is split
@@ -26,23 +26,22 @@ const (
 // Reader reads one generation of a session. Each block that is not cached costs one short locked read; nothing is
 // locked between calls and yields. It is not safe for concurrent use.
 type Reader struct {
-	a     *Archive
-	key   transcript.Key
-	n     int              // the requested generation, 0: the current one
-	gen   generationRecord // as last read
-	file  string           // from which it was read
-	kept  []fetched        // blocks read ahead or used, the last one used first
-	spare []byte           // for the raw bytes of the next block
+	a    *Archive
+	key  transcript.Key
+	n    int              // the requested generation, 0: the current one
+	gen  generationRecord // as last read
+	file string           // from which it was read
+	kept []fetched        // blocks read ahead or used, the last one used first
 
 	before map[int]*Reader // of other files of its story, by life
 	of     *transcript.Session
 	head   []byte
 }
 
-// fetched is a block with its stored value or its raw bytes.
+// fetched is a block with its raw bytes.
 type fetched struct {
 	block
-	value, raw []byte
+	raw []byte
 }
 
 // Reader returns a reader of a generation; 0 means the current one at the first read.
@@ -231,15 +230,7 @@ func (r *Reader) block(ctx context.Context, off, end int64) (fetched, error) {
 			return fetched{block: r.gen.at(off)}, err
 		}
 	}
-	b := &r.kept[0]
-	if b.raw == nil {
-		raw, err := r.a.unpack(b.block, b.value, r.spare)
-		if err != nil {
-			return *b, &DamageError{Err: err}
-		}
-		b.raw, b.value, r.spare = raw, nil, nil
-	}
-	return *b, nil
+	return r.kept[0], nil
 }
 
 // find returns the number of a block among those that are kept, or -1.
@@ -274,10 +265,14 @@ func (r *Reader) fetch(tx *bolt.Tx, off, end int64) (err error) {
 		}
 		err = r.a.guard(func() error {
 			value, err := getBlock(tx, b.ID)
+			var raw []byte
+			if err == nil {
+				raw, err = r.a.unpack(b, value)
+			}
 			if err != nil {
 				return &DamageError{Err: err}
 			}
-			ahead = append(ahead, fetched{block: b, value: bytes.Clone(value)})
+			ahead = append(ahead, fetched{b, raw})
 			return nil
 		})
 		if err != nil {
@@ -287,8 +282,8 @@ func (r *Reader) fetch(tx *bolt.Tx, off, end int64) (err error) {
 	r.kept = append(ahead, r.kept...)
 	size := 0
 	for i, b := range r.kept {
-		if size += len(b.value) + cap(b.raw); size > cacheSize && i >= max(1, len(ahead)) {
-			r.spare, r.kept = b.raw, slices.Delete(r.kept, i, len(r.kept))
+		if size += len(b.raw); size > cacheSize && i >= max(1, len(ahead)) {
+			r.kept = slices.Delete(r.kept, i, len(r.kept))
 			break
 		}
 	}

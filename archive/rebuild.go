@@ -390,7 +390,7 @@ func (s *rebuilder) stretches(all []candidate) iter.Seq2[transcript.Segment, err
 				}
 				seg = transcript.Segment{Start: next, End: next}
 			}
-			raw, err := s.a.unpack(block{ID: c.id, Len: c.Len}, s.value(c.stretch), nil)
+			raw, err := s.a.unpack(block{ID: c.id, Len: c.Len}, s.value(c.stretch))
 			if err != nil {
 				yield(seg, err)
 				return
