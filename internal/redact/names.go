@@ -32,7 +32,7 @@ var special = []string{"pair", "pair-value", "kind", "header", "cookies", "signa
 type endings struct{ all, prose index[ending] }
 
 var ends = sync.OnceValue(func() *endings {
-	e := &endings{index[ending]{}, index[ending]{}}
+	e := &endings{}
 	add := func(word string, one ending) {
 		if e.all.add(word[len(word)-3:], one); one.list != "suffix" && !slices.Contains(special, one.list) {
 			e.prose.add(word[len(word)-3:], one)
@@ -76,7 +76,7 @@ func tail(text []byte) []byte {
 }
 
 // mayBe reports whether a text may end with a name that says something.
-func mayBe(text []byte, of index[ending]) bool {
+func mayBe(text []byte, of *index[ending]) bool {
 	if text = stem(text); len(text) < 2 {
 		return false
 	}
@@ -120,7 +120,7 @@ const maxNames = 4000
 
 // name returns what a name says.
 func (s *scan) name(name []byte) meaning {
-	if !mayBe(name, s.ends.all) {
+	if !mayBe(name, &s.ends.all) {
 		return meaning{}
 	}
 	m, ok := s.names[string(name)]
@@ -165,7 +165,7 @@ func says(name []byte) (kind string, is names) {
 	if name = stem(name); slices.ContainsFunc(name, func(c byte) bool { return c >= 0x80 }) {
 		name = bytes.ToLower(name)
 	}
-	for rest := name; kind == "" && mayBe(rest, ends().all); name = stem(rest) {
+	for rest := name; kind == "" && mayBe(rest, &ends().all); name = stem(rest) {
 		if kind, is, rest = last(name, squeeze(flat[:0], name)); rest == nil {
 			break
 		}

@@ -61,7 +61,7 @@ var classes = func() (t [256]uint16) {
 // scan searches the lines of a session.
 type scan struct {
 	rules   *Rules
-	starts  index[start]
+	starts  *index[start]
 	ends    *endings
 	line    []byte
 	marks   []Mark

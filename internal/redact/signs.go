@@ -16,7 +16,7 @@ func (s *scan) sign(v *view, i int) {
 	case '=', '>', ':':
 		s.colon(v, i)
 	case 0x9a: // a wide colon
-		if name, ok := bytes.CutSuffix(text[max(0, i-2-maxName):i], []byte{0xef, 0xbc}); ok && mayBe(name, s.ends.all) {
+		if name, ok := bytes.CutSuffix(text[max(0, i-2-maxName):i], []byte{0xef, 0xbc}); ok && mayBe(name, &s.ends.all) {
 			s.assigns(&found{view: v, from: nameBefore(text, i-2), end: i - 2, at: i - 2, to: i + 1, sign: ':'})
 		}
 	case '-':
@@ -42,7 +42,7 @@ func (s *scan) sign(v *view, i int) {
 
 // between looks at the name before another sign at byte i.
 func (s *scan) between(v *view, i int) {
-	if end := trimmed(v.text, i); mayBe(v.text[max(0, end-maxGap):end], s.ends.prose) {
+	if end := trimmed(v.text, i); mayBe(v.text[max(0, end-maxGap):end], &s.ends.prose) {
 		s.apart(&found{view: v, from: nameBefore(v.text, end), end: end, at: i, to: i + 1, sign: v.text[i]})
 	}
 }
@@ -78,7 +78,7 @@ func (s *scan) follows(v *view, i int) {
 		s.key(v, i-len("PRIVATE"))
 		return
 	}
-	if i < 3 || s.ends.prose.of(v.text[i-3:i]) == nil || !mayBe(v.text[max(0, i-maxGap):i], s.ends.prose) {
+	if i < 3 || s.ends.prose.of(v.text[i-3:i]) == nil || !mayBe(v.text[max(0, i-maxGap):i], &s.ends.prose) {
 		return
 	}
 	from := nameBefore(v.text, i)
@@ -109,7 +109,7 @@ func trimmed(text []byte, end int) int {
 // assigned returns the name to which the sign at byte i assigns something, if it may say that this is a secret.
 func (s *scan) assigned(text []byte, i int) (from, end int, ok bool) {
 	end = trimmed(text, i)
-	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end], s.ends.all) && !bytes.HasSuffix(text[:end], []byte("str")) && !bytes.HasSuffix(text[:end], []byte("tring")) {
+	if end == 0 || classes[text[end-1]]&nameChar == 0 || !mayBe(text[max(0, end-maxName):end], &s.ends.all) && !bytes.HasSuffix(text[:end], []byte("str")) && !bytes.HasSuffix(text[:end], []byte("tring")) {
 		return 0, 0, false
 	}
 	from = nameBefore(text, end)
@@ -274,7 +274,7 @@ func (s *scan) flag(v *view, i int) {
 	if end == from || classes[text[from]]&(upper|lower) == 0 {
 		return
 	}
-	if at := flagEnd().FindIndex(text[end:min(len(text), end+maxGap)]); at != nil && mayBe(text[from:end], s.ends.all) {
+	if at := flagEnd().FindIndex(text[end:min(len(text), end+maxGap)]); at != nil && mayBe(text[from:end], &s.ends.all) {
 		f := &found{view: v, from: from, end: end, at: i, sign: '-'}
 		f.means(s.name(text[from:end]))
 		f.lit = s.literal(text, end+at[1])
