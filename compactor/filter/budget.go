@@ -34,43 +34,28 @@ func (f *filter) fitted() *filter {
 			f = f.shortened(len(f.list) - min(recent, len(f.list)))
 		}
 	}
-	f.drop(len(f.list)-least, true, true)
+	f.drop(len(f.list)-least, true)
 	return f
 }
 
 // over returns how many chars the list is longer than its budget.
 func (f *filter) over() int { return f.chars() - f.o.Budget }
 
-// shortened returns the list with its oldest messages shortened, no further than needed on this way: what tools got and printed has its
-// short form, the oldest first; then what agents say in passing; the summaries of both get shorter; of both, the longest texts are cut
-// and the oldest messages dropped; then the same for what persons reply to; at last the longest messages of persons are cut.
-func (f *filter) shortened(old int) *filter {
+// shortened returns the list with the rules applied to as many of its old messages as needed, the oldest first. If that is not
+// enough, summaries get shorter, then the longest texts are cut and the oldest messages dropped; if it takes that, also those of persons
+// are cut.
+func (f *filter) shortened(old int) (g *filter) {
 	f.look() // the shapes of all texts
-	tighter := max(0, f.o.Percent-leastPercent)
-	most := int(classes)*old + 2*tighter + 1
-	try := func(step int) *filter {
-		g := f.again()
-		g.o.Recent = len(f.list) - old
-		left := step
-		take := func(most int) int {
-			n := min(left, most)
-			left -= n
-			return n
+	oldest := sort.Search(old, func(n int) bool { return f.ruled(n, 0).over() <= 0 })
+	tighter := sort.Search(max(0, f.o.Percent-leastPercent), func(n int) bool { return f.ruled(oldest, n).over() <= 0 })
+	for _, persons := range []bool{false, true} {
+		g = f.ruled(oldest, tighter)
+		g.cut(old, persons)
+		if g.drop(old, false); g.over() <= 0 {
+			break
 		}
-		g.to[tools], g.to[drafts] = take(old), take(old)
-		g.percent[tools] -= take(tighter)
-		g.percent[drafts] = g.percent[tools]
-		cut := take(1) > 0
-		g.to[last] = take(old)
-		g.percent[last] -= take(tighter)
-		g.rules()
-		if cut {
-			g.cut(old, step == most)
-			g.drop(old, false, step == most)
-		}
-		return g
 	}
-	return try(sort.Search(most, func(step int) bool { return try(step).over() <= 0 }))
+	return g
 }
 
 // Run is a run of messages that were dropped. Names are the versions in them, as far as the budget has room for them.
@@ -101,7 +86,7 @@ func (f *filter) runs() (all []Run) {
 	left := -f.over()
 	at := len(all) - 1
 	for _, t := range slices.Backward(f.texts) {
-		if !f.dropped[t.msg] || t.class == tools {
+		if !f.dropped[t.msg] || t.isTool() {
 			continue
 		}
 		for all[at].From > t.msg {
@@ -120,13 +105,13 @@ func (f *filter) runs() (all []Run) {
 // isSystem reports whether a role's messages are instructions, which no budget touches.
 func isSystem(role string) bool { return role == "system" || role == "developer" }
 
-// cut cuts texts before end to their beginning, the longest first, until the list fits its budget; those of persons last, if they
-// may be. A person's text also keeps its end, where the question usually is.
+// cut cuts texts before end to their beginning, the longest first, until the list fits its budget; those of persons last, if they may
+// be. A person's text also keeps its end, where the question usually is.
 func (f *filter) cut(end int, persons bool) {
 	var order []*entry
 	for _, t := range f.texts {
 		standing := (t.fate.Text == "" || t.fate.Action == Split) && t.fate.Into < 0 && !startsWithMarker(t.Text)
-		may := t.kept != "role" && t.kept != withinBudget || persons && t.role == Human && t.chars > pasteChars
+		may := t.kept != "role" || persons && t.role == Human && t.chars > pasteChars
 		if standing && may && t.msg < end && t.chars > maxCut+cutWorth {
 			order = append(order, t)
 		}
@@ -156,9 +141,9 @@ func (f *filter) cut(end int, persons bool) {
 	}
 }
 
-// drop drops the oldest messages before end until the list fits its budget: what persons reply to only with all, and what they say only
-// with persons. It does not part a call from its result.
-func (f *filter) drop(end int, persons, all bool) {
+// drop drops the oldest messages before end until the list fits its budget: what persons say only with persons. It does not part a call
+// from its result.
+func (f *filter) drop(end int, persons bool) {
 	opened, ended := map[string]int{}, map[string]int{} // where a call is, and its last result
 	for i, m := range f.list {
 		for _, id := range m.Opens {
@@ -177,13 +162,13 @@ func (f *filter) drop(end int, persons, all bool) {
 	}
 	sizes, kept, names := make([]int, len(f.list)), make([]bool, len(f.list)), 0
 	for _, t := range f.texts {
-		if t.class != tools {
+		if !t.isTool() {
 			names += lexicon.Chars(strings.Join(pins(t.Text), ", "))
 		}
 		if t.fate.Into < 0 {
 			sizes[t.msg] += t.chars
 		}
-		kept[t.msg] = kept[t.msg] || t.kept == "role" || t.kept == "focus" || t.class == last && !all
+		kept[t.msg] = kept[t.msg] || t.kept == "role" || t.kept == "focus"
 	}
 	over, until := f.over(), -1 // until: the last result of what was dropped
 	if over > 0 {

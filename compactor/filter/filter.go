@@ -82,59 +82,41 @@ func Apply(list []Message, o Options) (fates []Fate, dropped []Run) {
 	return fates, f.runs()
 }
 
-// class says when texts give way to a budget: those of a lower class first.
-type class int
-
-const (
-	tools  class = iota // results of tools, and what calls pass to them
-	drafts              // what an agent says in passing
-	last                // what a person replies to, and what persons say
-	classes
-)
-
 // filter is the state of a list.
 type filter struct {
 	o       Options
 	list    []Message
-	gone    []bool       // messages that were merged into another
-	dropped []bool       // messages that the budget has no room for
-	to      [classes]int // by class: the index of the first message that stays
-	percent [classes]int // by class: the length of a summary in percent of its text
+	gone    []bool // messages that were merged into another
+	dropped []bool // messages that the budget has no room for
 	texts   []*entry
 	live    []*entry       // in a round: the remaining texts
 	place   []int          // in a round: index of each message among the remaining ones
 	named   map[string]int // how many messages have an id
 }
 
-// classify says whose text it is, and so when it gives way. replied says whether a person's message follows, which
-// may refer to what an agent said.
+// classify says whose text it is. replied says whether a person's message follows, which may refer to what an agent said.
 func (t *entry) classify(replied bool) {
-	agent := t.role == "assistant" || t.role == "model"
 	switch {
 	case t.isInput():
-		t.role, t.class = "call", tools
-	case t.Kind != Said || t.role == "tool" || t.role == "function":
-		t.role, t.class = "tool", tools
-	case agent && replied:
-		t.replied, t.class = true, last
-	case agent:
-		t.class = drafts
+		t.role = "call"
+	case t.Kind != Said || t.role == "function":
+		t.role = "tool"
 	default:
-		t.class = last
+		t.replied = replied && (t.role == "assistant" || t.role == "model")
 	}
 }
+
+// isTool reports whether a text is the result of a tool or what a call passes to one.
+func (t *entry) isTool() bool { return t.role == "tool" || t.role == "call" }
 
 // newFilter returns the state of a list.
 func newFilter(list []Message, o Options) *filter {
 	f := &filter{o: o, list: list, gone: make([]bool, len(list)), dropped: make([]bool, len(list)), place: make([]int, len(list)), named: map[string]int{}}
-	for c := range f.to {
-		f.to[c], f.percent[c] = len(list)-o.Recent, o.Percent
-	}
 	for i, m := range list {
 		f.named[m.ID]++
 		replied := f.careful() && i+1 < len(list) && list[i+1].human()
 		for _, p := range m.Texts {
-			t := &entry{Piece: p, msg: i, role: m.Role, fate: Fate{Decision: keptBecause(withinBudget), Into: -1}, chars: lexicon.Chars(p.Text)}
+			t := &entry{Piece: p, msg: i, role: m.Role, fate: Fate{Decision: keptBecause("within the budget"), Into: -1}, chars: lexicon.Chars(p.Text)}
 			t.classify(replied)
 			f.texts = append(f.texts, t)
 		}
@@ -149,14 +131,17 @@ func newFilter(list []Message, o Options) *filter {
 	return f
 }
 
-// again returns the state of the list before any rule.
-func (f *filter) again() *filter {
-	g := newFilter(f.list, f.o)
-	for i, t := range f.texts {
+// ruled returns the list with the rules applied to its oldest messages, and summaries that are tighter by so many percent of their texts.
+func (f *filter) ruled(oldest, tighter int) *filter {
+	o := f.o
+	o.Recent, o.Percent = len(f.list)-oldest, o.Percent-tighter
+	g := newFilter(f.list, o)
+	for i, t := range f.texts { // the shapes of unchanged texts are known
 		if t.fate.Text == "" {
 			g.texts[i].shape = t.shape
 		}
 	}
+	g.rules()
 	return g
 }
 
@@ -215,7 +200,7 @@ func (f *filter) look() {
 		if t.shape == nil {
 			t.shape = shapeOf(t.now())
 		}
-		t.kept, t.brief = f.kept(t), t.role == "tool" && t.chars < shortResult && f.careful() && f.percent[tools] == f.o.Percent
+		t.kept, t.brief = f.kept(t), t.role == "tool" && t.chars < shortResult && f.careful()
 		f.live = append(f.live, t)
 	}
 	weigh(f.live)
@@ -227,9 +212,6 @@ func (f *filter) look() {
 	}
 }
 
-// withinBudget is why a text stays that a budget need not shorten.
-const withinBudget = "within the budget"
-
 // kept says why no rule applies to a text.
 func (f *filter) kept(t *entry) string {
 	limited := f.o.Budget > 0
@@ -238,8 +220,6 @@ func (f *filter) kept(t *entry) string {
 		return "role"
 	case t.msg >= len(f.list)-f.o.Recent:
 		return "recent"
-	case t.msg >= f.to[t.class]:
-		return withinBudget
 	case (f.list[t.msg].Calls || t.isInput()) && !limited:
 		return "tool call"
 	case lexicon.HoldsOne(t.now(), f.o.Focus):
@@ -349,7 +329,7 @@ func (f *filter) split(t *entry) string {
 	if strings.Contains(t.Text, "[ccd") || strings.ToValidUTF8(t.Text, "") != t.Text {
 		return ""
 	}
-	body := splitCode(t.Text, func(part string) string { return f.summary(part, f.budget(t, lexicon.Chars(part)), false) })
+	body := splitCode(t.Text, func(part string) string { return f.summary(part, f.budget(lexicon.Chars(part)), false) })
 	return mark.New(t.ID, fmt.Sprintf("summary: the prose of %d chars, the code as it stands", lexicon.Chars(t.Text))) + "\n" + body
 }
 
@@ -359,7 +339,7 @@ func (f *filter) compress(n int) (took int, changed bool) {
 	switch {
 	case first.role == "tool" && first.isPrinted(), first.isInput():
 		return 1, f.replace(first, f.output(first), 0)
-	case f.endsInQuestion(first):
+	case first.endsInQuestion():
 		end := lexicon.TailAt(first.Text, answeredTail)
 		said := f.summed(first, first.ID, strings.TrimSuffix(first.Text, end), "")
 		return 1, said != "" && f.replace(first, said+"\n\n"+end, 0)
@@ -389,24 +369,21 @@ func (f *filter) compress(n int) (took int, changed bool) {
 func (f *filter) follows(m int) bool {
 	a, b := f.live[m-1], f.live[m]
 	return b.fate.Text == "" && b.fate.Action == Compressed && !f.list[a.msg].Lone && !f.list[b.msg].Lone && a.role == b.role &&
-		f.place[b.msg] == f.place[a.msg]+1 && !f.endsInQuestion(b)
+		f.place[b.msg] == f.place[a.msg]+1 && !b.endsInQuestion()
 }
 
-// endsInQuestion reports whether a person replies to a text that is longer than what is kept whole: its end stays, as long as
-// summaries have their full length.
-func (f *filter) endsInQuestion(t *entry) bool {
-	return t.replied && t.chars > answeredChars && f.percent[last] == f.o.Percent
-}
+// endsInQuestion reports whether a person replies to a text that is longer than what is kept whole: its end stays.
+func (t *entry) endsInQuestion() bool { return t.replied && t.chars > answeredChars }
 
 // budget returns how many chars the summary of a text, of so many chars, may have.
-func (f *filter) budget(t *entry, chars int) int {
-	return max(shortest, limits.SummaryChars(chars, f.o.SummaryChars, f.o.LongCap)*f.percent[t.class]/30)
+func (f *filter) budget(chars int) int {
+	return max(shortest, limits.SummaryChars(chars, f.o.SummaryChars, f.o.LongCap)*f.o.Percent/30)
 }
 
 // summed returns the marker with the summary of a text and, if there is room, further names in it.
 func (f *filter) summed(first *entry, id mark.ID, text, tail string) string {
 	printed, chars := first.isPrinted(), lexicon.Chars(text)
-	s := f.summary(text, f.budget(first, chars), printed)
+	s := f.summary(text, f.budget(chars), printed)
 	if s == "" {
 		return ""
 	}
@@ -425,13 +402,13 @@ func (f *filter) summed(first *entry, id mark.ID, text, tail string) string {
 // output returns the short form of what a tool printed or got: how much it was, then its errors, what sums it up, or its beginning.
 // Of a very large one the beginning stands below the marker, as the tool printed it.
 func (f *filter) output(t *entry) string {
-	room := max(leastOutput, f.budget(t, t.chars))
+	room := max(leastOutput, f.budget(t.chars))
 	if t.isInput() {
 		return mark.New(t.ID, fmt.Sprintf("cut, %d chars: %s", t.chars, mark.Inline(t.Text, min(room, leastOutput))))
 	}
 	said := excerpt(t.Text, room, t.Kind == Failed)
 	note := fmt.Sprintf("output, %d lines, %d chars: %s", lexicon.AllLines(t.Text), t.chars, mark.Inline(said, 0))
-	if f.o.Large > 0 && t.chars > f.o.Large && f.percent[tools] == f.o.Percent {
+	if f.o.Large > 0 && t.chars > f.o.Large {
 		return mark.New(t.ID, note+" | it begins:") + "\n" + lexicon.Head(t.Text, limits.LargeHead)
 	}
 	return mark.New(t.ID, note)

@@ -49,9 +49,8 @@ func left(list []Message, fates []Fate, dropped []Run) (n int) {
 	return n
 }
 
-// TestBudgetOfAList has the steps by which a list is brought within a budget: results, then what an agent says in passing, then what
-// persons reply to, their longest messages, and then messages are dropped, those of persons last. A call goes with its result, and system
-// messages stay.
+// TestBudgetOfAList has the steps by which a list is brought within a budget: the oldest texts are shortened, then the longest are cut, and
+// then messages are dropped, those of persons last. A call goes with its result, and system messages stay.
 func TestBudgetOfAList(t *testing.T) {
 	trace := "Traceback (most recent call last)\n" + strings.Repeat(orchard("trace"), 9)
 	paste := "The paste begins. " + strings.Repeat(orchard("paste"), 20) + "Why does stripe==9.12.0 fail?"
@@ -69,9 +68,9 @@ func TestBudgetOfAList(t *testing.T) {
 		actions string
 	}{
 		{full, "preserved preserved preserved preserved preserved preserved preserved preserved preserved preserved preserved"},
-		{full - 1000, "preserved preserved preserved preserved preserved compressed preserved preserved preserved preserved preserved"},
-		{full - 2000, "preserved preserved compressed preserved preserved compressed preserved preserved preserved preserved preserved"},
-		{full - 4500, "preserved preserved compressed compressed preserved compressed preserved preserved preserved preserved preserved"},
+		{full - 1000, "preserved preserved compressed preserved preserved preserved preserved preserved preserved preserved preserved"},
+		{full - 2000, "preserved preserved compressed compressed preserved preserved preserved preserved preserved preserved preserved"},
+		{full - 4500, "preserved preserved compressed compressed preserved compressed preserved compressed preserved preserved preserved"},
 		{8000, "preserved preserved compressed compressed preserved compressed preserved compressed preserved preserved preserved"},
 		{5000, "preserved cut compressed compressed preserved compressed preserved compressed preserved preserved preserved"},
 		{1800, "preserved cut dropped dropped dropped dropped preserved compressed preserved compressed preserved"},

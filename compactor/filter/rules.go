@@ -68,9 +68,8 @@ type entry struct {
 	Piece
 	msg        int    // its message
 	role       string // "tool" or "call" of what is no one's words
-	class      class
-	replied    bool // a person replies to it
-	old        bool // a result that has its short form, whatever it is
+	replied    bool   // a person replies to it
+	old        bool   // a result that has its short form, whatever it is
 	fate       Fate
 	chars      int    // of its current text
 	*shape            // shape of the current text; nil before it was computed
@@ -154,7 +153,7 @@ func byLook(m *entry, patterns []*regexp.Regexp, limited bool) Decision {
 	switch {
 	case m.brief:
 		return keptBecause("short result")
-	case m.old || limited && m.class == tools:
+	case m.old || limited && m.isTool():
 		return Decision{Action: Compressed, Reason: "output", Of: -1}
 	case fenced && m.prose < proseToSplit:
 		return keptBecause("code")
