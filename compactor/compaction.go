@@ -38,9 +38,8 @@ type Section struct {
 // Header holds the figures that the compactor contributes to the front matter.
 type Header struct {
 	Model          string
-	Window         int64 // context window, real tokens
-	Assumed        bool  // the window is assumed
-	Outliers       Outliers
+	Window         int64   // context window, real tokens
+	Assumed        bool    // the window is assumed
 	Pressure       float64 // share of the window in use, from 0
 	Level          Level   // by the highest pressure
 	Tokens         Tokens
@@ -295,7 +294,7 @@ func (d *draft) finish() *Compaction {
 		}
 	}
 	out.Header = Header{
-		Model: st.Model, Window: st.Window, Assumed: st.Assumed, Outliers: st.Outliers, Pressure: st.Pressure, Level: st.Level,
+		Model: st.Model, Window: st.Window, Assumed: st.Assumed, Pressure: st.Pressure, Level: st.Level,
 		Tokens: Tokens{
 			Original: st.Total, Companion: limits.Tokens(int64(d.length() + limits.Chars(d.c.o.MaxTokens) - d.c.o.Budget(d.c.name))), Reported: st.Reported, Context: st.Context,
 			CharsPerToken: d.c.PerToken(),

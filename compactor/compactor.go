@@ -30,15 +30,14 @@ func New(o Options, s transcript.Session) *Compactor {
 
 // The types of the stages that callers use.
 type (
-	Options  = limits.Options
-	Level    = limits.Level
-	Manual   = limits.Manual
-	Status   = session.Status
-	Known    = session.Known
-	Tracker  = session.Tracker
-	Outliers = session.Outliers
-	Curve    = session.Curve
-	Ranges   = session.Ranges
+	Options = limits.Options
+	Level   = limits.Level
+	Manual  = limits.Manual
+	Status  = session.Status
+	Known   = session.Known
+	Tracker = session.Tracker
+	Curve   = session.Curve
+	Ranges  = session.Ranges
 )
 
 // The levels of limits.

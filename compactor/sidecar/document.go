@@ -155,9 +155,6 @@ func front(f Front, doc Document, sections string) string {
 	}
 	line("context_window", window)
 	line("pressure", strconv.FormatFloat(f.Pressure, 'f', 2, 64))
-	if f.Outliers.Reports > 0 {
-		line("outliers", fmt.Sprintf("{reports: %d, tokens: %d}", f.Outliers.Reports, f.Outliers.Tokens))
-	}
 	line("level", f.Level.String())
 	line("tokens", fmt.Sprintf("{original: %d, companion: %d, saved_percent: %.1f, estimator: chars*4/3, about: %d, reported: %d}",
 		f.Tokens.Original, doc.Tokens, doc.Saved, doc.About, f.Tokens.Reported))

@@ -25,12 +25,8 @@ type Matter struct {
 	Model    string            `json:"model"`
 	Window   int64             `json:"context_window"`
 	Assumed  bool              `json:"context_window_assumed"`
-	Outliers struct {
-		Reports int   `json:"reports"`
-		Tokens  int64 `json:"tokens"`
-	} `json:"outliers"`
-	Pressure float64 `json:"pressure"`
-	Level    string  `json:"level"`
+	Pressure float64           `json:"pressure"`
+	Level    string            `json:"level"`
 	Tokens   struct {
 		Original  int64   `json:"original"`
 		Companion int64   `json:"companion"`
@@ -58,7 +54,7 @@ type Covers struct {
 
 // structured are the keys whose values are no strings.
 var structured = map[string]bool{
-	"ccd": true, "rules": true, "manual": true, "covers": true, "context_window": true, "context_window_assumed": true, "outliers": true, "pressure": true,
+	"ccd": true, "rules": true, "manual": true, "covers": true, "context_window": true, "context_window_assumed": true, "pressure": true,
 	"tokens": true, "key_information": true, "redacted": true, "verified": true,
 }
 

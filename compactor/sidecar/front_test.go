@@ -17,7 +17,6 @@ func TestFrontComesBack(t *testing.T) {
 	full.Parent, full.Model, full.Reason, full.Verified = "p, {x}: \"y\"", "some model [1m]", "over 60 % of the text", false
 	full.Pressure, full.Assumed, full.Tokens.Reported, full.Tokens.CharsPerToken = 0.25, false, 812, 3.1
 	full.KeyInformation = compactor.KeyInformation{Visible: 3, Recoverable: 2, Lost: 1}
-	full.Outliers = compactor.Outliers{Reports: 2, Tokens: 7}
 	full.Secrets = []compactor.Secrets{{Kind: "aws-key", N: 1}, {Kind: "github-pat", N: 2}}
 	full.Manual = compactor.Manual{Focus: []string{"2026", "a,b", "cents", "no", "é\"\\]", "x.py"}, MaxTokens: 14000}
 	posing := matter()
@@ -44,7 +43,6 @@ func TestFrontComesBack(t *testing.T) {
 		for _, s := range f.Secrets {
 			want.Redacted[s.Kind] = s.N
 		}
-		want.Outliers.Reports, want.Outliers.Tokens = f.Outliers.Reports, f.Outliers.Tokens
 		want.Tokens.Original, want.Tokens.Companion, want.Tokens.Saved, want.Tokens.About, want.Tokens.Reported = f.Tokens.Original, doc.Tokens, got.Tokens.Saved, doc.About, f.Tokens.Reported
 		want.Tokens.Estimator = "chars*4/3"
 		want.Knowledge.Visible, want.Knowledge.Recoverable, want.Knowledge.Lost = f.KeyInformation.Visible, f.KeyInformation.Recoverable, f.KeyInformation.Lost

@@ -24,9 +24,7 @@ type gauge struct {
 	marked   bool   // the model was chosen with the mark of a large window
 	proven   int64  // window proved by reports, 0 if none
 	claim    reported
-	ignored  Outliers
-	last     uint64 // reply whose report was ignored last
-	used     int64  // tokens that pressure is measured of
+	used     int64 // tokens that pressure is measured of
 	pressure float64
 	certain  float64 // pressure that may trigger
 	highest  float64
@@ -39,15 +37,6 @@ type reported struct {
 	reply   uint64
 	replies int
 }
-
-// Outliers counts reports that are impossible or contradicted by others: a context that is not a count or larger than any
-// known window of the model, or a window that other reports do not state. They are ignored.
-type Outliers struct {
-	Reports int   `json:"reports"`
-	Tokens  int64 `json:"tokens"` // the context or window in the last of them, 0 if it was not a count
-}
-
-func (o *Outliers) add(reports int, tokens int64) { o.Reports, o.Tokens = o.Reports+reports, tokens }
 
 const (
 	provingShare   = 60        // part of a window at which an agent's own compaction shows that it has no other, percent
@@ -74,7 +63,7 @@ func (g *gauge) cut(b *transcript.Boundary) {
 			g.assumed = false // agents compact by themselves shortly before their window is full
 		}
 	case b.Before > 0 && b.Before <= g.window:
-		g.withdraw()
+		g.claim = reported{}
 	default:
 		g.prove()
 	}
@@ -118,69 +107,35 @@ func pressureOf(used, window int64) float64 {
 }
 
 // takeWindow takes the window that a report states. The first one counts; after that the known one of the model does, or one that two
-// reports in a row state. Others are outliers, and so are windows that are too small for the context in their own report.
+// reports in a row state. Others are ignored, and so are windows that are too small for the context in their own report.
 func (g *gauge) takeWindow(u *transcript.Usage) {
 	w := u.Window
 	switch {
 	case w <= 0:
-		return
 	case w == g.window && g.stated > 0:
-		g.doubt(0)
-		g.stated++
-		return
+		g.other, g.stated = 0, g.stated+1
 	case w < minStated || w > maxStated || u.Context > 0 && !Plausible(u.Context, w):
-		g.doubt(0)
-		if w < minStated || w > maxStated || Plausible(u.Context, g.window) { // otherwise the context is the impossible figure
-			g.ignored.add(1, w)
-		}
-		return
+		g.other = 0
 	case g.stated > 0 && w != g.other && w != g.named:
-		g.doubt(w)
-		return
+		g.other = w
+	default:
+		g.window, g.assumed, g.stated, g.claim, g.other = w, false, 1, reported{}, 0
 	}
-	if !Plausible(g.claim.context, w) {
-		g.withdraw()
-	}
-	g.window, g.assumed, g.stated, g.claim, g.other = w, false, 1, reported{}, 0
 }
 
-// doubt notes a statement of a window other than the accepted one, 0 for none. The one before it was an outlier.
-func (g *gauge) doubt(window int64) {
-	if g.other > 0 {
-		g.ignored.add(1, g.other)
-	}
-	g.other = window
-}
-
-// outliers returns the ignored reports, including a statement that is not accepted yet.
-func (g *gauge) outliers() Outliers {
-	all := g.ignored
-	if g.other > 0 {
-		all.add(1, g.other)
-	}
-	return all
-}
-
-// takeContext takes the context that a reply reports.
+// takeContext takes the context that a reply reports, unless it is impossible: no count, or larger than any known window of the model.
 func (g *gauge) takeContext(o limits.Options, u *transcript.Usage) {
 	most := g.window
 	if g.stated == 0 {
 		most = max(most, o.LargeWindow)
 	}
-	reply := transcript.Hashed(u.ID)
 	switch {
-	case u.Context == 0:
-		return
 	case !Plausible(u.Context, most):
-		if u.ID == "" || reply != g.last {
-			g.ignored.add(1, max(u.Context, 0))
-		}
-		g.last = reply
 		return
 	case u.Context > g.window && g.stated == 0 && g.window < o.LargeWindow:
-		g.countClaim(o.LargeWindow, u, reply)
+		g.countClaim(o.LargeWindow, u, transcript.Hashed(u.ID))
 	default:
-		g.withdraw()
+		g.claim = reported{}
 	}
 	g.reported, g.reports = u.Context, true
 }
@@ -197,14 +152,6 @@ func (g *gauge) countClaim(window int64, u *transcript.Usage, reply uint64) {
 	g.claim.window, g.claim.context, g.claim.reply = window, u.Context, reply
 	if g.claim.replies >= provingReplies {
 		g.prove()
-	}
-}
-
-// withdraw drops a claim that turned out to be false.
-func (g *gauge) withdraw() {
-	if g.claim.window > 0 {
-		g.ignored.add(g.claim.replies, g.claim.context)
-		g.claim = reported{}
 	}
 }
 

@@ -312,8 +312,7 @@ type Known struct {
 	Opaque          int    // calls that called tools in a way that ccd cannot read
 	Reported        int64  // tokens of the context as last reported since the last boundary, 0 if none
 	Window          int64
-	Assumed         bool     // the window is neither reported, nor configured, nor proven
-	Outliers        Outliers // reported context sizes that are impossible
+	Assumed         bool // the window is neither reported, nor configured, nor proven
 	Pressure        float64
 	First, Last     time.Time
 	Boundary        time.Time // when the agent last compacted its context, zero if it has not
@@ -349,7 +348,7 @@ type Status struct {
 func (t *Tracker) Status() Status {
 	st := t.status
 	st.Context, st.Total = limits.Tokens(t.held.chars), limits.Tokens(t.held.total)
-	st.Reported, st.Outliers = t.gauge.reported, t.gauge.outliers()
+	st.Reported = t.gauge.reported
 	st.Window, st.Assumed = t.gauge.size()
 	st.Pressure = t.gauge.pressure
 	st.Level, st.Curve = t.Level(), t.curve

@@ -27,53 +27,52 @@ import (
 type Session struct {
 	*reader.Entry `json:"-"`
 
-	Agent       string             `json:"agent"`
-	Session     string             `json:"session"`
-	Damage      string             `json:"damage"`
-	Parent      string             `json:"parent"`
-	Project     string             `json:"project"`
-	Title       string             `json:"title"`
-	Asked       string             `json:"asked"`
-	Last        *time.Time         `json:"last"`
-	Records     int                `json:"records"`
-	Bytes       int64              `json:"bytes"`
-	Lag         int64              `json:"lag_bytes"`
-	Generations int                `json:"generations"`
-	Model       string             `json:"model"`
-	Reported    int64              `json:"reported_tokens"`
-	Estimate    int64              `json:"estimated_tokens"`
-	About       int64              `json:"about_tokens"`
-	Tokens      int64              `json:"size_tokens"`
-	Converted   bool               `json:"size_about"`
-	Window      int64              `json:"context_window"`
-	Assumed     bool               `json:"context_window_assumed"`
-	Outliers    compactor.Outliers `json:"outliers"`
-	Pressure    float64            `json:"pressure"`
-	Level       string             `json:"level"`
-	Trigger     string             `json:"trigger"`
-	Original    int64              `json:"original_tokens"`
-	Compacted   int64              `json:"companion_tokens"`
-	Real        int64              `json:"companion_about"`
-	Saved       float64            `json:"saved_percent"`
-	Verified    bool               `json:"verified"`
-	Companion   string             `json:"companion"`
-	Foreign     bool               `json:"not_understood"`
-	Skipped     string             `json:"skipped"`
-	Resumed     string             `json:"resumed"`
-	Fork        string             `json:"forked_from"`
-	Source      string             `json:"source"`
-	Present     bool               `json:"source_present"`
-	Rewritten   *time.Time         `json:"rewritten"`
-	Pinned      bool               `json:"pinned"`
-	Tags        []string           `json:"tags"`
-	Name        string             `json:"name"`
-	Waiting     bool               `json:"waiting"`
-	Compactions int                `json:"compactions"`
-	Step        int                `json:"curve_step"`
-	Curve       []int64            `json:"curve"`
-	Machine     string             `json:"machine,omitempty"`
-	State       string             `json:"state"`
-	Attention   string             `json:"attention"`
+	Agent       string     `json:"agent"`
+	Session     string     `json:"session"`
+	Damage      string     `json:"damage"`
+	Parent      string     `json:"parent"`
+	Project     string     `json:"project"`
+	Title       string     `json:"title"`
+	Asked       string     `json:"asked"`
+	Last        *time.Time `json:"last"`
+	Records     int        `json:"records"`
+	Bytes       int64      `json:"bytes"`
+	Lag         int64      `json:"lag_bytes"`
+	Generations int        `json:"generations"`
+	Model       string     `json:"model"`
+	Reported    int64      `json:"reported_tokens"`
+	Estimate    int64      `json:"estimated_tokens"`
+	About       int64      `json:"about_tokens"`
+	Tokens      int64      `json:"size_tokens"`
+	Converted   bool       `json:"size_about"`
+	Window      int64      `json:"context_window"`
+	Assumed     bool       `json:"context_window_assumed"`
+	Pressure    float64    `json:"pressure"`
+	Level       string     `json:"level"`
+	Trigger     string     `json:"trigger"`
+	Original    int64      `json:"original_tokens"`
+	Compacted   int64      `json:"companion_tokens"`
+	Real        int64      `json:"companion_about"`
+	Saved       float64    `json:"saved_percent"`
+	Verified    bool       `json:"verified"`
+	Companion   string     `json:"companion"`
+	Foreign     bool       `json:"not_understood"`
+	Skipped     string     `json:"skipped"`
+	Resumed     string     `json:"resumed"`
+	Fork        string     `json:"forked_from"`
+	Source      string     `json:"source"`
+	Present     bool       `json:"source_present"`
+	Rewritten   *time.Time `json:"rewritten"`
+	Pinned      bool       `json:"pinned"`
+	Tags        []string   `json:"tags"`
+	Name        string     `json:"name"`
+	Waiting     bool       `json:"waiting"`
+	Compactions int        `json:"compactions"`
+	Step        int        `json:"curve_step"`
+	Curve       []int64    `json:"curve"`
+	Machine     string     `json:"machine,omitempty"`
+	State       string     `json:"state"`
+	Attention   string     `json:"attention"`
 
 	compacted []int // how often the agent compacted in each stretch of Curve
 }
@@ -86,7 +85,7 @@ func Of(e *reader.Entry) Session {
 	one := Session{
 		Agent: e.Agent, Session: mark.Name(e.Name()), Parent: mark.Name(e.Parent), Project: s.Cwd, Title: s.Title, Asked: s.Ask, Last: words.Known(e.Last()),
 		Records: s.Records, Bytes: e.Bytes(), Lag: lag, Generations: len(e.Generations), Model: s.Model,
-		Reported: s.Reported, Estimate: s.Estimate, About: s.About, Tokens: size.Tokens, Converted: size.About, Window: s.Window, Assumed: s.Assumed, Outliers: s.Outliers, Pressure: size.Share(),
+		Reported: s.Reported, Estimate: s.Estimate, About: s.About, Tokens: size.Tokens, Converted: size.About, Window: s.Window, Assumed: s.Assumed, Pressure: size.Share(),
 		Level: s.Level, Trigger: s.Trigger, Original: s.Original, Compacted: s.Compacted, Real: s.Real, Saved: s.Saved,
 		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.UnknownFormat, Skipped: s.SkipReason, Resumed: s.Resumed.ID, Fork: mark.Name(s.Origin), Source: mark.Name(e.Path), Present: present,
 		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting && lag == 0, Machine: e.Machine, Entry: e,

@@ -26,15 +26,14 @@ source that are not archived yet; all bytes of a compressed source that has
 changed), generations, model, reported_tokens, estimated_tokens, about_tokens
 (the estimate converted to real tokens), size_tokens (what TOKENS shows),
 size_about (whether that is converted from the estimate), context_window,
-context_window_assumed, outliers {reports, tokens} (ignored reports of an
-impossible context or window: how many, and the last value, 0 if it is not a
-count), pressure (size_tokens of the window; 1: it is full), level, trigger
-("" if none has fired), original_tokens and companion_tokens (estimated),
-companion_about (in real tokens, converted), saved_percent, verified,
-companion ("" if there is none), not_understood (no record is of a known type,
-so it gets no companion), skipped (why it is not followed, else ""), resumed
-(the ID of the session that ccd resume made it from, else ""), forked_from
-(that of the one that it is a fork of, else ""), source, source_present,
+context_window_assumed, pressure (size_tokens of the window; 1: it is full),
+level, trigger ("" if none has fired), original_tokens and companion_tokens
+(estimated), companion_about (in real tokens, converted), saved_percent,
+verified, companion ("" if there is none), not_understood (no record is of a
+known type, so it gets no companion), skipped (why it is not followed, else
+""), resumed (the ID of the session that ccd resume made it from, else ""),
+forked_from (that of the one that it is a fork of, else ""), source,
+source_present,
 rewritten (when the source was last found replaced or rewritten in place, else
 null), pinned, tags, name ("" if it has none; see ccd help label), waiting
 (the agent spoke last and waits for the person), compactions (by the agent),
