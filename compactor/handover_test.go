@@ -199,7 +199,6 @@ var lineCases = []struct {
 		[]string{"Git: branch `main` (#7), `git commit` (#5)\n", "Edited since #5: b.go (#6)\n"},
 	},
 	{"git: what another command of the line printed is not a status", []string{"$ git log --oneline -2; git status --short => 1a2b3c5 one\n2b3c4d6 two"}, []string{"!status:"}},
-	{"edited: and committed in another repository", []string{"edit ../docs/search.md" + made, "edit a.go" + made, "$ cd /w/docs && git commit -qam x => "}, []string{"Edited: a.go (#4)\n"}},
 	{"git: neither what failed nor what was refused", []string{"$ git commit -m x => exit 1: pre-commit hook failed", "$ git push => no: wait"}, []string{"!HEAD", "!, push"}},
 
 	{"edited: since the commit", []string{"edit old.go" + made, "$ git commit -am a => [main 1a2b3c4] a", "edit a.go" + made, "edit b.go" + made}, []string{"Edited since #5: b.go (#8), a.go (#6)", "!, old.go"}},
@@ -254,7 +253,7 @@ var lineCases = []struct {
 	{"git: a checkout in the line of the commit that has it", []string{"$ git checkout --theirs a.go && git add a.go && git commit -m merged => [main 1a2b3c4] merged"}, []string{"HEAD `1a2b3c4` \"merged\" (#3)\n"}},
 	{"git: HEAD from a revert", []string{"$ git revert HEAD => [main 9f8e7d6] Revert \"a\""}, []string{"HEAD `9f8e7d6`"}},
 	{"edited: committed, and the push failed", []string{"edit a.go" + made, "$ git add a.go && git commit -m a && git push => exit 1: [main 1a2b3c4] a\nTo x:y\n ! [rejected]        main -> main (fetch first)"}, []string{"HEAD `1a2b3c4`", "!Edited"}},
-	{"edited: and not added to the commit", []string{"edit a.go" + made, "edit b.go" + made, "$ git add a.go && git commit -m a => [main 1a2b3c4] a"}, []string{"Edited, in no commit seen: b.go (#4)"}},
+	{"edited: before a commit", []string{"edit a.go" + made, "edit b.go" + made, "$ git add a.go && git commit -m a => [main 1a2b3c4] a"}, []string{"!Edited"}},
 	{"edited: all was added", []string{"edit a.go" + made, "edit b.go" + made, "$ git add -A && git commit -m a => [main 1a2b3c4] a", "edit c.go" + made}, []string{"Edited since #7: c.go (#8)"}},
 	{"edited: and put back", []string{"edit a.go" + made, "edit b.go" + made, "$ git checkout -- a.go => "}, []string{"Edited: b.go (#4)"}},
 	{"checks: what ran elsewhere", []string{"edit a.go" + made, "$ cd /other && go test ./..." + pass}, []string{"!Checks"}},
