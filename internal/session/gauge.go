@@ -256,19 +256,11 @@ func (t *Tracker) Level() limits.Level {
 type calibration struct {
 	total     int64 // chars of the context's items so far
 	odd       bool  // something with tokens but no chars came after the newest report
-	was, now  report
+	at        int64 // total at the newest report
+	held      int64 // the newest report, 0 if there is none since the context was replaced
 	intervals int
 	chars     int64 // of all intervals
 	tokens    int64
-}
-
-// report is the context that one reply reported, and the chars up to then.
-type report struct {
-	known  bool
-	reply  uint64 // hash of the reply's name, 0 if it has none
-	tokens int64
-	chars  int64
-	odd    bool // something with tokens but no chars came between the previous report and this one
 }
 
 // Which intervals count, and how many are needed.
@@ -292,59 +284,29 @@ func (c *calibration) count(it *transcript.Item, chars int32) {
 	}
 }
 
-// take takes the report of a reply. All records of a reply have a report, and the last one counts. A report without a reply's
-// name that repeats the previous figure is ignored.
-func (c *calibration) take(u *transcript.Usage) {
-	if u.Context <= 0 {
+// take takes a report of the context. One that repeats the figure before it says nothing of what came since.
+func (c *calibration) take(context int64) {
+	if context <= 0 || context == c.held {
 		return
 	}
-	reply := uint64(0)
-	if u.ID != "" {
-		reply = transcript.Hashed(u.ID)
+	added, grown := c.total-c.at, context-c.held
+	if ratio := float64(added) / float64(grown); c.held > 0 && !c.odd && ratio >= leastRatio && ratio <= mostRatio {
+		c.intervals, c.chars, c.tokens = c.intervals+1, c.chars+added, c.tokens+grown
 	}
-	switch {
-	case c.now.known && reply != 0 && reply == c.now.reply:
-	case c.now.known && reply == 0 && u.Context == c.now.tokens:
-		return
-	case c.now.known:
-		c.intervals, c.chars, c.tokens = c.sums()
-		c.was = c.now
-		c.now = report{}
-	}
-	c.now = report{known: true, reply: reply, tokens: u.Context, chars: c.total, odd: c.now.odd || c.odd}
-	c.odd = false
+	c.at, c.held, c.odd = c.total, context, false
 }
 
 // cut begins a new interval, because the context was replaced.
-func (c *calibration) cut() {
-	c.intervals, c.chars, c.tokens = c.sums()
-	c.was, c.now, c.odd = report{}, report{}, false
-}
-
-// sums returns the totals of all intervals, including the newest one.
-func (c *calibration) sums() (intervals int, chars, tokens int64) {
-	intervals, chars, tokens = c.intervals, c.chars, c.tokens
-	if !c.was.known || !c.now.known || c.now.odd {
-		return intervals, chars, tokens
-	}
-	added, grown := c.now.chars-c.was.chars, c.now.tokens-c.was.tokens
-	if added <= 0 || grown <= 0 {
-		return intervals, chars, tokens
-	}
-	if ratio := float64(added) / float64(grown); ratio < leastRatio || ratio > mostRatio {
-		return intervals, chars, tokens
-	}
-	return intervals + 1, chars + added, tokens + grown
-}
+func (c *calibration) cut() { c.held, c.odd = 0, false }
 
 // CharsPerToken returns the chars per real token of this session by its own reports: between 1.5 and 6, or 0 if there are
 // fewer than 3 intervals between reports or fewer than 4,000 chars.
 func (t *Tracker) CharsPerToken() float64 {
-	intervals, chars, tokens := t.calibration.sums()
-	if intervals < minIntervals || chars < minCalibrated {
+	c := &t.calibration
+	if c.intervals < minIntervals || c.chars < minCalibrated {
 		return 0
 	}
-	return max(lowRatio, min(highRatio, float64(chars)/float64(tokens)))
+	return max(lowRatio, min(highRatio, float64(c.chars)/float64(c.tokens)))
 }
 
 // script counts the chars of texts by the width of their script.

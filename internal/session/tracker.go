@@ -222,7 +222,7 @@ func (t *Tracker) end(r *transcript.Record) {
 	t.held.name(r.UUID, t.status.Records-1)
 	t.gauge.take(t.o, r, t.held.chars)
 	if u := r.Usage; u != nil && !u.Side && u.Context == t.gauge.reported {
-		t.calibration.take(u)
+		t.calibration.take(u.Context)
 	}
 	if t.status.Records > 0 {
 		t.curve.add(t.status.Records, t.gauge.used, r.Boundary != nil)
