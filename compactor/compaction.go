@@ -159,14 +159,6 @@ func (d *draft) made() (*Compaction, error) {
 	}
 	part := max(min(leastHandover, room), min(mostHandover, room/handoverPart))
 	state, record, files := d.fitAll(room, part, end)
-	for part < min(mostHandover, room) && d.allTaken() && room-d.reader.Size(state+record+files+end) > nearly(room) { // it may quote more
-		longer, events, names := d.fitAll(room, min(2*part, mostHandover, room), end)
-		if !d.allTaken() {
-			state, record, files = d.fitAll(room, part, end)
-			break
-		}
-		state, record, files, part = longer, events, names, 2*part
-	}
 	for _, one := range []Section{{Handover, state}, {Record, record}, {Files, files}} {
 		if one.Body != "" {
 			d.sections = append(d.sections, one)

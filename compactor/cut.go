@@ -21,7 +21,6 @@ const (
 	longSentence  = 200
 	shortSentence = 12
 	longLine      = 240
-	shortLine     = 4 // of a line without a word that stays with the line before it, such as a bracket
 	lineParts     = 60
 	firstLines    = 160
 	lastLines     = 80
@@ -67,10 +66,9 @@ func threes(text string) []part { return grouped(text, 3) }
 // grouping cuts a text into parts of some lines.
 type grouping struct {
 	all   []part
-	size  int    // lines of a part
-	open  int    // lines in the last part
-	blank int    // lines since that say nothing
-	lead  string // brackets since: they belong to the next line
+	size  int // lines of a part
+	open  int // lines in the last part
+	blank int // lines since that say nothing
 }
 
 func grouped(text string, size int) []part {
@@ -79,60 +77,34 @@ func grouped(text string, size int) []part {
 		line = strings.TrimRight(line, " \t\r")
 		switch {
 		case n >= firstLines && n < len(rows)-lastLines && !lexicon.IsError(line, true):
-			g.open, g.blank, g.lead = size, 0, ""
+			g.open, g.blank = size, 0
 		case hasWord(line):
 			g.add(line, n)
 		default:
-			g.addBare(line, n)
+			g.blank++
 		}
 	}
 	return g.all
 }
 
-// follows reports whether line n comes right after the last part.
-func (g *grouping) follows(n int) bool { return len(g.all) > 0 && g.all[len(g.all)-1].to == n-1 }
-
-// join adds line n to the last part.
-func (g *grouping) join(line string, n int) {
-	last := &g.all[len(g.all)-1]
-	last.text += "\n" + line
-	last.to = n
-}
-
 // add adds a line that says something.
 func (g *grouping) add(line string, n int) {
+	last := len(g.all) - 1
 	switch {
 	case len(line) > longLine:
 		for _, piece := range chopped(line, longLine) {
-			g.all = append(g.all, part{piece, n, n, g.blank + lineCount(g.lead)})
+			g.all = append(g.all, part{piece, n, n, g.blank})
 		}
 		g.open = g.size
-	case g.follows(n) && g.open < g.size:
-		g.join(line, n)
+	case last >= 0 && g.all[last].to == n-1 && g.open < g.size:
+		g.all[last].text += "\n" + line
+		g.all[last].to = n
 		g.open++
 	default:
-		from := n - lineCount(g.lead)
-		if g.lead != "" {
-			line = g.lead + "\n" + line
-		}
-		g.all = append(g.all, part{line, from, n, g.blank})
+		g.all = append(g.all, part{line, n, n, g.blank})
 		g.open = 1
 	}
-	g.blank, g.lead = 0, ""
-}
-
-// addBare adds a line without a letter or a digit: a short one, such as a bracket, belongs to a line beside it.
-func (g *grouping) addBare(line string, n int) {
-	switch short := strings.TrimSpace(line); {
-	case short == "" || len(short) > shortLine:
-		g.blank, g.lead = g.blank+1+lineCount(g.lead), ""
-	case g.follows(n):
-		g.join(line, n)
-	case g.lead == "":
-		g.lead = line
-	default:
-		g.lead += "\n" + line
-	}
+	g.blank = 0
 }
 
 // chopped cuts a text into pieces of about most bytes, at a blank or a comma if one is near.

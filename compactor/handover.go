@@ -289,37 +289,11 @@ func (h *handover) answering(e *event) string {
 		return ""
 	}
 	text := h.said(e)
-	if listed := h.listBefore(e, text); listed != nil {
-		to = listed
-	}
 	if lexicon.Width(text) >= longReply && !h.pointsAt(text, to) && !asks(h.said(to)) {
 		return ""
 	}
 	h.told = to
 	return fmt.Sprintf(" (to your #%d: %s)", to.n, h.wordsOf(to, h.most.quotes*h.quote, text))
-}
-
-// longestAgo is how many words of the agent ago a list was that a number of the human's means.
-const longestAgo = 8
-
-// listBefore returns the newest words of the agent with a list that has a number in a text, nil if there are none.
-func (h *handover) listBefore(e *event, text string) *event {
-	if len(numbersIn(text)) == 0 {
-		return nil
-	}
-	seen := 0
-	for _, before := range slices.Backward(h.events[:e.index]) {
-		if before.Kind != session.Said || before.undone {
-			continue
-		}
-		if seen++; seen > longestAgo {
-			break
-		}
-		if h.pointsAt(text, before) {
-			return before
-		}
-	}
-	return nil
 }
 
 // isAsk reports whether an event is something that the human said to the agent.
@@ -533,22 +507,8 @@ func (h *handover) callsSince(words *event) (calls []*event) {
 	return calls
 }
 
-// plans says what became of the newest plan that the agent showed, and which steps of its list are open.
+// plans says which steps of the agent's list are open.
 func (h *handover) plans() {
-	for _, e := range slices.Backward(h.events) {
-		if e.kind == planned && e.turn >= h.turns-1 && !slices.Contains(h.chain, e) {
-			if h.given(e) {
-				break
-			}
-			words := ""
-			if e.Call.State == session.Refused && !e.Call.Words.Zero() {
-				words = "; the human said: " + h.excerpt(e.Call.Words, h.src.Text(e.Call.Words), h.quote, "")
-			}
-			words += h.saidAfter(e)
-			h.line("Plan shown (#%d)%s: %s%s", e.n, verdict(e.Call), mark.Inline(strings.TrimLeft(h.planText(e.Call), "# "), h.quote), words)
-			break
-		}
-	}
 	p := &h.s.Plan
 	open := p.Unfinished()
 	at := h.eventAt(p.Event)
@@ -568,12 +528,6 @@ func (h *handover) plans() {
 		all = append(all, fmt.Sprintf("and %d more", n))
 	}
 	h.line("Plan (#%d), %d of %d steps open: %s%s", h.s.Events[p.Event].N(), len(open), len(p.Steps), strings.Join(all, "; "), h.saidAfter(at))
-}
-
-// given reports whether the human gave a plan to the agent as a task, as a client does that begins a new context with it.
-func (h *handover) given(e *event) bool {
-	begins := lexicon.Head(joined(h.planText(e.Call)), longReply)
-	return slices.ContainsFunc(h.asksAfter(e), func(a *event) bool { return a.kind == human && strings.Contains(h.said(a), begins) })
 }
 
 // saidAfter names the newest that the human said after a plan, "" if nothing.
@@ -669,24 +623,9 @@ func (h *handover) checked(e *event) string {
 	if e.failed || e.Call.Silent && h.reportsErrors(e.Call) {
 		result = h.errorLine(e.Call)
 	} else if len(e.git) == 0 { // else the last lines are git's
-		result = h.countLine(e.Call)
+		result = h.lastLine(e.Call)
 	}
 	return fmt.Sprintf("%s%s%s (#%d)", h.doing(e.Call, 90), ending(e.Call), result, e.n)
-}
-
-// lastRows is of how many lines of an output's end a runner's result is one.
-const lastRows = 8
-
-// countLine quotes the newest line with a number of its own at the end of an output, as runners count what they did, else the last one.
-func (h *handover) countLine(c *session.Call) string {
-	rows := h.rows(c)
-	for _, row := range slices.Backward(rows[max(0, len(rows)-lastRows):]) {
-		counts := slices.ContainsFunc(strings.Fields(row), func(w string) bool { return lexicon.IsNumber(w) && w[0] >= '0' })
-		if counts && hasWord(row) && !echoes.MatchString(row) && lexicon.Chars(row) <= mostResult {
-			return h.result(c, strings.Trim(joined(row), "= "))
-		}
-	}
-	return h.lastLine(c)
 }
 
 // rows returns the lines of an output.
@@ -736,31 +675,11 @@ func (h *handover) failures() {
 		}
 	}
 	h.failed(all)
-	h.failedEdits()
 }
 
 // ranAgain reports whether one of later runs covers a check, in its directory.
 func (h *handover) ranAgain(e *event, later []*event) bool {
 	return slices.ContainsFunc(later, func(l *event) bool { return h.dirOf(l.Call) == h.dirOf(e.Call) && l.Call.Covers(e.Call) })
-}
-
-// failedEdits lists the files of which an edit failed in the newest turns, and that were not edited since.
-func (h *handover) failedEdits() {
-	var all []string
-	seen := map[*session.File]bool{}
-	for _, e := range slices.Backward(h.events) {
-		if e.turn < h.turns-1 || len(all) == 3 {
-			break
-		}
-		if e.kind != failedEdit || len(e.Call.Files) == 0 || h.laterDone(e) != "" || seen[e.Call.Files[0].File] {
-			continue
-		}
-		seen[e.Call.Files[0].File] = true
-		all = append(all, fmt.Sprintf("%s (#%d)", h.doing(e.Call, 90), e.n))
-	}
-	if len(all) > 0 {
-		h.line("Failed, the file not edited since: %s", strings.Join(all, "; "))
-	}
 }
 
 // failed prints commands that failed, each with its error.

@@ -131,10 +131,9 @@ var lineCases = []struct {
 	{
 		"plan: shown and approved",
 		[]string{"plan # Plan\n1. parse the date as UTC => User has approved your plan. You can now start coding."},
-		[]string{"then (#2, 2026-03-04 09:00Z, approving the plan): \"# Plan 1. parse the date as UTC\"", "!Plan shown", "!Refused"},
+		[]string{"then (#2, 2026-03-04 09:00Z, approving the plan): \"# Plan 1. parse the date as UTC\"", "!Refused"},
 	},
-	{"plan: shown, and a message after it", []string{"plan # Plan\n1. parse the date as UTC => User has approved your plan. You can now start coding.", "last Done.", "human make the hook a task of mise instead"}, []string{"Plan shown (#2), approved: ", "; the human spoke since, last #5"}},
-	{"plan: shown and refused", []string{"plan # Plan\n1. parse the date as UTC => no: in local time"}, []string{"Plan shown (#2), refused: ", "in local time", "!approved"}},
+	{"plan: shown and refused", []string{"plan # Plan\n1. parse the date as UTC => no: in local time"}, []string{"refusing the plan): \"in local time\"", "!approved"}},
 
 	{"git: branch from the record", []string{"branch fix/dates", "agent Hm.", "branch HEAD", "agent Hm."}, []string{"Git: detached HEAD (#3)", "!fix/dates"}},
 	{"git: branch from what git printed", []string{"branch ", "$ git checkout -b fix/rows => Switched to a new branch 'fix/rows'"}, []string{"branch `fix/rows` (#3)"}},
@@ -226,7 +225,6 @@ var lineCases = []struct {
 	{"checks: options before the goal", []string{"$ mvn -q test => Tests run: 12, Failures: 0"}, []string{"Checks, newest first: `mvn -q test`, exit 0: \"Tests run: 12, Failures: 0\""}},
 	{"checks: a pipe hides the status", []string{"$ go test ./... | tail -5 => FAIL"}, []string{"`go test ./... | tail -5` [exit hidden]", "!exit 0"}},
 	{"checks: none since the last edit", []string{"$ go test ./importer" + pass, "edit a.go" + made}, []string{"No check since the edit #4; the newest before: `go test ./importer`, exit 0: \"ok app/importer 0.3s\" (#3)"}},
-	{"failed: an edit", []string{"edit a.go => error: String to replace not found", "edit b.go => error: String to replace not found", "edit b.go" + made}, []string{"Failed, the file not edited since: edit a.go (#", "!b.go (#5"}},
 	{"failed: not seen to pass", []string{"$ go test ./importer" + bad, "edit a.go" + made}, []string{"Failed, not seen to pass since: `go test ./importer`, exit 1 (#3): \"importer_test.go:41: error: got 3 rows, want 2\""}},
 	{"failed: and something else passed", []string{"$ go test ./importer" + bad, "$ make lint => 0 issues.", "edit a.go" + made}, []string{"Failed, not seen to pass since: `go test ./importer`"}},
 	{"failed: once, if the checks tell it", []string{"$ go test ./importer" + bad}, []string{"Checks, newest first: `go test ./importer`, exit 1: \"importer_test.go:41", "!Failed"}},
