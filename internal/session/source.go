@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/transcript"
@@ -197,44 +199,42 @@ func (t *Source) ID(r Ref) mark.ID {
 	return id
 }
 
-// mostDiff is how many lines of an edit are compared one with another; a longer one is shown as removed and added.
-const mostDiff = 400
-
-// lineDiff returns the lines that differ between two texts as - and + lines, with one unchanged line before each group and a mark where
-// others are left out.
+// lineDiff returns the lines that differ between two texts as - and + lines, with one unchanged line before the first group and behind
+// each, and a mark where others are left out.
 func lineDiff(before, after string) string {
-	a, b := splitLines(before), splitLines(after)
-	head := 0
-	for head < len(a) && head < len(b) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
 	var out strings.Builder
-	if head > 0 {
-		out.WriteString("  " + a[head-1] + "\n")
-	}
-	a, b = a[head:len(a)-tail], b[head:len(b)-tail]
-	i, j, skipped := 0, 0, false
-	for _, k := range append(common(a, b), [2]int{len(a), len(b)}) {
-		changed := i < k[0] || j < k[1]
-		if changed && skipped {
-			out.WriteString("  …\n")
+	above, changed, skipped := "", false, false
+	all := strings.Split(string(diff.Diff("", whole(before), "", whole(after))), "\n")
+	for _, line := range all[min(len(all), diffHead):] {
+		switch {
+		case line == "":
+		case line[0] == '-' || line[0] == '+':
+			if out.Len() == 0 {
+				out.WriteString(above)
+			} else if skipped {
+				out.WriteString("  …\n")
+			}
+			out.WriteString(line[:1] + " " + line[1:] + "\n")
+			changed, skipped = true, false
+		case changed && line[0] == ' ':
+			out.WriteString("  " + line[1:] + "\n")
+			changed = false
+		case line[0] == ' ':
+			above, skipped = "  "+line[1:]+"\n", true
 		}
-		for ; i < k[0]; i++ {
-			out.WriteString("- " + a[i] + "\n")
-		}
-		for ; j < k[1]; j++ {
-			out.WriteString("+ " + b[j] + "\n")
-		}
-		if skipped = !changed; changed && k[0] < len(a) {
-			out.WriteString("  " + a[k[0]] + "\n")
-		}
-		i, j = k[0]+1, k[1]+1
 	}
 	return out.String()
+}
+
+// diffHead is how many lines a diff begins with that are no changes: the names of the texts.
+const diffHead = 3
+
+// whole returns a text with an end of its last line.
+func whole(text string) []byte {
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return []byte(text)
 }
 
 func splitLines(text string) []string {
@@ -242,38 +242,6 @@ func splitLines(text string) []string {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-}
-
-// common returns the pairs of indexes of a longest common subsequence of lines, none for long texts.
-func common(a, b []string) (pairs [][2]int) {
-	if len(a) > mostDiff || len(b) > mostDiff {
-		return nil
-	}
-	best := make([][]int, len(a)+1)
-	for i := range best {
-		best[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				best[i][j] = best[i+1][j+1] + 1
-			} else {
-				best[i][j] = max(best[i+1][j], best[i][j+1])
-			}
-		}
-	}
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] == b[j]:
-			pairs = append(pairs, [2]int{i, j})
-			i, j = i+1, j+1
-		case best[i+1][j] >= best[i][j+1]:
-			i++
-		default:
-			j++
-		}
-	}
-	return pairs
 }
 
 // patchLines returns the lines of a patch that change something, with the files that they are in: no wrapper, no context, no
