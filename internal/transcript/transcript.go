@@ -145,7 +145,6 @@ type Item struct {
 	Opaque  bool   // on Result: its call called tools in a way that cannot be read
 	Told    *Told  // on Result: what events say of how it ended, nil if nothing
 	Given   bool   // on Image: a person attached it to a message
-	Block   []byte // on Thinking: Anthropic's content block around it, which has its signature too; nil in other forms. Valid as long as Raw
 	Copy    bool   // on Meta: repeats an earlier item, as a compaction that ccd answered keeps it
 
 	client *Client
@@ -168,7 +167,7 @@ func (r *Record) Hide(marks []redact.Mark) {
 	r.Marks, r.Raw = marks, redact.Apply(r.exact, 0, marks)
 	for i := range r.Items {
 		it := &r.Items[i]
-		it.Raw, it.Block = redact.Apply(it.exact, int(it.Span.Off-r.Span.Off), marks), nil
+		it.Raw = redact.Apply(it.exact, int(it.Span.Off-r.Span.Off), marks)
 	}
 }
 
@@ -186,7 +185,7 @@ func (r *Record) Clone() Record {
 	}
 	for i := range c.Items {
 		it := &c.Items[i]
-		it.Raw, it.exact, it.Block = bytes.Clone(it.Raw), bytes.Clone(it.exact), bytes.Clone(it.Block)
+		it.Raw, it.exact = bytes.Clone(it.Raw), bytes.Clone(it.exact)
 	}
 	return c
 }
