@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
+
+	"ccd/internal/lazy"
 )
 
 // Format describes one agent. Each agent has its own package below internal/agent, and internal/agent/registry has the
@@ -146,6 +149,51 @@ func (d Dir) With(names ...string) func(func(string) string, string) []string {
 			all = append(all, filepath.Join(d.Of(getenv, home), name))
 		}
 		return all
+	}
+}
+
+// UUID matches one, JSONL the name of a file with JSON lines that is not hidden, in a Name.
+const (
+	UUID  = `[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`
+	JSONL = `[^/.][^/]*\.jsonl`
+)
+
+// Name is a form of the names of an agent's files.
+type Name struct {
+	Form  string // a regular expression for the path below a root; its groups id, parent and thread are those of a Session
+	Class Class
+}
+
+// Named returns a Format.Match for files with one of some names, of which the first counts. Without a group id, the ID is the path, of a
+// conversation without its suffix.
+func Named(names ...Name) func(base, rel string) (Session, bool) {
+	var forms []func() *regexp.Regexp
+	for _, n := range names {
+		forms = append(forms, lazy.Regexp("(?s)^(?:"+n.Form+")$"))
+	}
+	return func(_, rel string) (s Session, ok bool) {
+		for i, n := range names {
+			form := forms[i]()
+			found := form.FindStringSubmatch(rel)
+			if found == nil {
+				continue
+			}
+			group := func(name string) string {
+				if at := form.SubexpIndex(name); at >= 0 {
+					return found[at]
+				}
+				return ""
+			}
+			if n.Class != Attachment {
+				rel = strings.TrimSuffix(rel, ".jsonl")
+			}
+			s = Session{Key: Key{ID: cmp.Or(group("id"), group("thread"), rel)}, Class: n.Class, Parent: group("parent")}
+			if group("id") != "" {
+				s.Thread = group("thread")
+			}
+			return s, true
+		}
+		return s, false
 	}
 }
 

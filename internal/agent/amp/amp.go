@@ -24,15 +24,7 @@ func Row() transcript.Format {
 
 // match accepts T-UUID.json; each is a thread. The ID keeps the suffix because Key.Unlined uses it to see that the file
 // need not be JSON lines.
-func match(_, rel string) (transcript.Session, bool) {
-	id, ok := strings.CutSuffix(rel, ".json")
-	return transcript.Session{Key: transcript.Key{ID: rel}}, ok && isThread(id)
-}
-
-func isThread(id string) bool {
-	uuid, ok := strings.CutPrefix(id, "T-")
-	return ok && transcript.IsUUID(uuid)
-}
+var match = transcript.Named(transcript.Name{Form: `(?P<id>T-` + transcript.UUID + `\.json)`})
 
 // client lists the tools that Amp provides, under their names of 2025 and 2026. Text that Amp writes in the user's role
 // is in a block marked "hidden"; everything else that it adds is outside the content.

@@ -3,7 +3,6 @@ package codex
 
 import (
 	"bytes"
-	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -26,31 +25,12 @@ func Row() transcript.Format {
 	}
 }
 
-// match accepts every *.jsonl below sessions and archived_sessions, whatever its name.
-func match(base, rel string) (transcript.Session, bool) {
-	stem, ok := transcript.Stem(rel)
-	thread, rollout := rolloutIDs(stem)
-	s := transcript.Session{Key: transcript.Key{ID: cmp.Or(rollout, thread, strings.TrimSuffix(rel, ".jsonl"))}}
-	if rollout != "" {
-		s.Thread = thread
-	}
-	return s, ok
-}
-
-// rolloutIDs returns the thread in a name like rollout-2025-10-04T22-19-01-UUID, and the file's own ID if it is a later one of
-// the thread: rollout-2025-10-04T22-19-01-UUID_UUID. They are "" for another name.
-func rolloutIDs(stem string) (thread, rollout string) {
-	const stamp = "2025-10-04T22-19-01-"
-	rest, ok := strings.CutPrefix(stem, "rollout-")
-	if !ok || len(rest) < len(stamp) {
-		return "", ""
-	}
-	thread, rollout, later := strings.Cut(rest[len(stamp):], "_")
-	if !transcript.IsUUID(thread) || later && !transcript.IsUUID(rollout) {
-		return "", ""
-	}
-	return thread, rollout
-}
+// match accepts every *.jsonl below sessions and archived_sessions, whatever its name. That of a thread is like
+// rollout-2025-10-04T22-19-01-UUID.jsonl, and that of a later file of the thread has an ID of its own: ..._UUID.jsonl.
+var match = transcript.Named(
+	transcript.Name{Form: `(?:.*/)?rollout-[^/]{20}(?P<thread>` + transcript.UUID + `)(?:_(?P<id>` + transcript.UUID + `))?\.jsonl`},
+	transcript.Name{Form: `(?:.*/)?` + transcript.JSONL},
+)
 
 // index is the list of the threads' names. A later line replaces an earlier one.
 var index = transcript.Index{

@@ -3,7 +3,6 @@ package copilot
 
 import (
 	"cmp"
-	"strings"
 
 	"ccd/internal/transcript"
 )
@@ -32,23 +31,11 @@ func events() []transcript.Event {
 
 // match accepts SESSION/events.jsonl, older SESSION.jsonl, and in a session's directory the files that the agent wrote
 // for itself: the summaries of its compactions, and files. It skips the copies for rewinding, locks and databases.
-func match(_, rel string) (transcript.Session, bool) {
-	parts := strings.Split(rel, "/")
-	name := parts[len(parts)-1]
-	if strings.HasPrefix(parts[0], ".") || strings.HasPrefix(name, ".") {
-		return transcript.Session{}, false
-	}
-	stem, isLines := strings.CutSuffix(name, ".jsonl")
-	switch {
-	case len(parts) == 1:
-		return transcript.Session{Key: transcript.Key{ID: stem}}, isLines && transcript.IsUUID(stem)
-	case len(parts) == 2:
-		return transcript.Session{Key: transcript.Key{ID: parts[0]}}, name == "events.jsonl"
-	case parts[1] == "checkpoints" && len(parts) == 3 && strings.HasSuffix(name, ".md"), parts[1] == "files":
-		return transcript.Session{Key: transcript.Key{ID: rel}, Class: transcript.Attachment, Parent: parts[0]}, true
-	}
-	return transcript.Session{}, false
-}
+var match = transcript.Named(
+	transcript.Name{Form: `(?P<id>` + transcript.UUID + `)\.jsonl`},
+	transcript.Name{Form: `(?P<id>[^/.][^/]*)/events\.jsonl`},
+	transcript.Name{Form: `(?P<parent>[^/.][^/]*)/(?:checkpoints/[^/.][^/]*\.md|files/(?:.*/)?[^/.][^/]*)`, Class: transcript.Attachment},
+)
 
 // client lists the tools of Copilot CLI, from its documentation and sessions, and the texts that it writes in the
 // user's role. What it adds to a person's message is only in transformedContent, which is no item.

@@ -3,7 +3,6 @@ package cursor
 
 import (
 	"path/filepath"
-	"strings"
 
 	"ccd/internal/transcript"
 )
@@ -35,27 +34,13 @@ func roots(getenv func(string) string, home string) []string {
 
 // match accepts PROJECT/agent-transcripts/SESSION/SESSION.jsonl, older PROJECT/agent-transcripts/SESSION.jsonl, and the
 // sub-agents' SESSION/subagents/AGENT.jsonl. It skips the oldest, SESSION.txt, which are not JSON.
-func match(_, rel string) (transcript.Session, bool) {
-	parts := strings.Split(rel, "/")
-	stem, ok := strings.CutSuffix(parts[len(parts)-1], ".jsonl")
-	if !ok || stem == "" || strings.HasPrefix(stem, ".") || len(parts) < 3 || parts[1] != "agent-transcripts" {
-		return transcript.Session{}, false
-	}
-	s := transcript.Session{Key: transcript.Key{ID: strings.TrimSuffix(rel, ".jsonl")}}
-	if transcript.IsUUID(stem) {
-		s.ID = stem
-	}
-	switch {
-	case len(parts) == 5 && parts[3] == "subagents":
-		s.Class = transcript.SubAgent
-		if s.Parent = parts[2]; !transcript.IsUUID(s.Parent) {
-			s.Parent = strings.Join([]string{parts[0], parts[1], parts[2], parts[2]}, "/")
-		}
-	case len(parts) > 4:
-		return transcript.Session{}, false
-	}
-	return s, true
-}
+var match = transcript.Named(
+	transcript.Name{Form: `[^/]+/agent-transcripts/(?:[^/]+/)?(?:(?P<id>` + transcript.UUID + `)\.jsonl|` + transcript.JSONL + `)`},
+	transcript.Name{
+		Form:  `[^/]+/agent-transcripts/(?P<parent>[^/]+)/subagents/(?:(?P<id>` + transcript.UUID + `)\.jsonl|` + transcript.JSONL + `)`,
+		Class: transcript.SubAgent,
+	},
+)
 
 // client lists the tools of Cursor, under their names of 2026 and the earlier ones, and the texts that it writes in the
 // user's role. What a person typed is in the element user_query; a prompt from the command line has no element.

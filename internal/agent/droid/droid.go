@@ -26,13 +26,7 @@ func Row() transcript.Format {
 
 // match accepts SESSION.jsonl in a project's directory or, in older versions, in the root. The other files there
 // (settings and copies of them) are no transcripts.
-func match(_, rel string) (transcript.Session, bool) {
-	id, ok := transcript.Stem(rel)
-	if !transcript.IsUUID(id) {
-		id = strings.TrimSuffix(rel, ".jsonl")
-	}
-	return transcript.Session{Key: transcript.Key{ID: id}}, ok
-}
+var match = transcript.Named(transcript.Name{Form: `(?:.*/)?(?:(?P<id>` + transcript.UUID + `)\.jsonl|` + transcript.JSONL + `)`})
 
 // client lists the tools of Factory Droid and the texts that it writes in the user's role, as seen from 0.81.0 to
 // 0.226.

@@ -3,8 +3,6 @@ package dsh
 
 import (
 	"cmp"
-	"regexp"
-	"slices"
 	"strings"
 
 	"ccd/internal/transcript"
@@ -21,18 +19,9 @@ func Row() transcript.Format {
 	}
 }
 
-// log matches the name of a session's file. One of a later version of the format stands beside the earlier ones.
-var log = regexp.MustCompile(`^session(\.v\d+)?\.jsonl$`)
-
-// match accepts PROJECT/SESSION/session.jsonl, and session.vN.jsonl, at any depth.
-func match(_, rel string) (transcript.Session, bool) {
-	parts := strings.Split(rel, "/")
-	hidden := slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(part, ".") })
-	if len(parts) < 2 || hidden || !log.MatchString(parts[len(parts)-1]) {
-		return transcript.Session{}, false
-	}
-	return transcript.Session{Key: transcript.Key{ID: parts[len(parts)-2]}}, true
-}
+// match accepts PROJECT/SESSION/session.jsonl, and session.vN.jsonl, at any depth. One of a later version of the format stands beside the
+// earlier ones.
+var match = transcript.Named(transcript.Name{Form: `(?:[^/.][^/]*/)*(?P<id>[^/.][^/]*)/session(?:\.v\d+)?\.jsonl`})
 
 // client lists the tools of DeepSeek Harness, from its documentation and from published sessions of formats 0 to 4. Plugins may
 // bring tools of the same names. Who wrote a text in the user's role is in the record.

@@ -36,29 +36,13 @@ var events = []transcript.Event{
 // match accepts PROJECT/chats/session-TIME-ID8.json and .jsonl, sub-agents' PROJECT/chats/SESSION/ID.jsonl, and tool
 // outputs that were too long for the context. A session's file name has only 8 characters of its ID, and a session can
 // have several files, so the whole name is the ID. A session that moved from .json to .jsonl counts as two.
-func match(_, rel string) (s transcript.Session, ok bool) {
-	dirs := strings.Split(rel, "/")
-	name := dirs[len(dirs)-1]
-	id, isTranscript := strings.CutSuffix(name, ".jsonl")
-	if !isTranscript {
-		id, isTranscript = name, strings.HasSuffix(name, ".json")
-	}
-	switch {
-	case len(dirs) < 3 || strings.HasPrefix(name, "."):
-		return s, false
-	case dirs[1] == "chats" && len(dirs) == 3:
-		return transcript.Session{Key: transcript.Key{ID: id}}, isTranscript && strings.HasPrefix(id, "session-")
-	case dirs[1] == "chats" && len(dirs) == 4:
-		return transcript.Session{Key: transcript.Key{ID: id}, Class: transcript.SubAgent, Parent: dirs[2]}, isTranscript
-	case dirs[1] == "tool-outputs" || dirs[1] == "tool_output" || dirs[1] == "tool_outputs":
-		s = transcript.Session{Key: transcript.Key{ID: rel}, Class: transcript.Attachment}
-		if of, told := strings.CutPrefix(dirs[2], "session-"); told && len(dirs) > 3 {
-			s.Parent = of
-		}
-		return s, true
-	}
-	return s, false
-}
+var match = transcript.Named(
+	transcript.Name{Form: `[^/]+/chats/(?P<id>session-[^/]*)\.jsonl`},
+	transcript.Name{Form: `[^/]+/chats/(?P<id>session-[^/]*\.json)`},
+	transcript.Name{Form: `[^/]+/chats/(?P<parent>[^/]+)/(?P<id>[^/.][^/]*)\.jsonl`, Class: transcript.SubAgent},
+	transcript.Name{Form: `[^/]+/chats/(?P<parent>[^/]+)/(?P<id>[^/.][^/]*\.json)`, Class: transcript.SubAgent},
+	transcript.Name{Form: `[^/]+/(?:tool-outputs|tool_outputs?)/(?:session-(?P<parent>[^/]*)/)?(?:.*/)?[^/.][^/]*`, Class: transcript.Attachment},
+)
 
 // index is the list of projects: the working directory of each, and the name of its directory below tmp.
 var index = transcript.Index{

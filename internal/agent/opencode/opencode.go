@@ -3,8 +3,6 @@
 package opencode
 
 import (
-	"strings"
-
 	"ccd/internal/transcript"
 )
 
@@ -20,10 +18,7 @@ func Row() transcript.Format {
 }
 
 // match accepts NAME.json. The ID keeps the suffix because Key.Unlined uses it to see that the file need not be JSON lines.
-func match(_, rel string) (transcript.Session, bool) {
-	id, ok := strings.CutSuffix(rel, ".json")
-	return transcript.Session{Key: transcript.Key{ID: rel}}, ok && id != "" && !strings.Contains(id, "/") && !strings.HasPrefix(id, ".")
-}
+var match = transcript.Named(transcript.Name{Form: `(?P<id>[^/.][^/]*\.json)`})
 
 // client lists the tools of OpenCode, from its published source of 1.x. What the client wrote itself is marked in the message.
 var client = transcript.Client{

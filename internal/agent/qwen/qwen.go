@@ -42,25 +42,21 @@ func roots(getenv func(string) string, home string) []string {
 	return []string{filepath.Join(dir, "projects"), filepath.Join(dir, "tmp")}
 }
 
-// match accepts SLUG/chats/SESSION.jsonl, the same in chats/archive, and sub-agents' conversations in
-// SLUG/subagents/SESSION/agent-ID.jsonl. Below tmp it accepts HASH/TOOL_ID.output, tool outputs that were too long for
-// the context.
+// sessions are also in chats/archive, and those of sub-agents in subagents; outputs, below tmp, are those of tools that were too long for the
+// context.
+var (
+	sessions = transcript.Named(
+		transcript.Name{Form: `[^/]+/chats/(?:archive/)?(?P<id>[^/.][^/]*)\.jsonl`},
+		transcript.Name{Form: `[^/]+/subagents/(?P<parent>[^/]+)/(?P<id>agent-[^/]*)\.jsonl`, Class: transcript.SubAgent},
+	)
+	outputs = transcript.Named(transcript.Name{Form: `[^/]+/[^/]*\.output`, Class: transcript.Attachment})
+)
+
 func match(base, rel string) (s transcript.Session, ok bool) {
-	dirs := strings.Split(rel, "/")
 	if base == "tmp" {
-		return transcript.Session{Key: transcript.Key{ID: rel}, Class: transcript.Attachment}, len(dirs) == 2 && strings.HasSuffix(rel, ".output")
+		return outputs(base, rel)
 	}
-	id, ok := strings.CutSuffix(dirs[len(dirs)-1], ".jsonl")
-	if !ok || id == "" || strings.HasPrefix(id, ".") || len(dirs) < 3 {
-		return s, false
-	}
-	switch {
-	case dirs[1] == "chats" && (len(dirs) == 3 || len(dirs) == 4 && dirs[2] == "archive"):
-		return transcript.Session{Key: transcript.Key{ID: id}}, true
-	case dirs[1] == "subagents" && len(dirs) == 4 && strings.HasPrefix(id, "agent-"):
-		return transcript.Session{Key: transcript.Key{ID: id}, Class: transcript.SubAgent, Parent: dirs[2]}, true
-	}
-	return s, false
+	return sessions(base, rel)
 }
 
 // client lists the tools of Qwen Code and the texts that it writes in the user's role, as seen in sessions of 2025 and
