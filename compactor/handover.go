@@ -76,7 +76,7 @@ func (d *draft) makeHandover(room int) string {
 	facts, rules := told{}, told{} // which have no quote that gets shorter
 	for first := true; ; first = false {
 		h.chain, h.told = nil, nil
-		asked := h.take(h.task, h.turn, h.compacted, h.plans)
+		asked := h.take(h.task, h.turn, h.plans)
 		if first {
 			facts, rules = h.take(h.git, h.checks, h.failures), h.take(h.standing)
 		}
@@ -392,19 +392,6 @@ func (h *handover) repliesTo(e *event) *event {
 		return nil
 	}
 	return before
-}
-
-// compacted says that the newest compactions freed little: each time the context was full again a few events later.
-func (h *handover) compacted() {
-	const fewEvents, often = 8, 3
-	all := h.s.Bounds
-	from := len(all) - 1
-	for from > 0 && all[from].Event-all[from-1].Event <= fewEvents {
-		from--
-	}
-	if n := len(all) - from; n >= often {
-		h.line("Compacted %d times from #%d to #%d: the context was soon full again.", n, int(all[from].Rec)+1, int(all[len(all)-1].Rec)+1)
-	}
 }
 
 // turn says how the turn stands: who is to speak, what the agent said last, what it did since, and what stopped it.

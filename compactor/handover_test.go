@@ -57,11 +57,6 @@ var lineCases = []struct {
 		[]string{"The nightly job fails with this", " … ", "It began on Monday.\"", "!trace 100 of"},
 	},
 
-	{
-		"compactions that free little",
-		[]string{"agent I read.", "compacted On.", "agent I read.", "compacted On.", "agent I read.", "compacted On."},
-		[]string{"Compacted 3 times from #3 to #9"},
-	},
 	{"turn: your move", nil, []string{"Your move: #1 has no answer yet", "!Last calls"}},
 	{
 		"turn: it ended",

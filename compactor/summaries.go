@@ -2,10 +2,11 @@ package compactor
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"ccd/compactor/lexicon"
 	"ccd/compactor/limits"
@@ -98,12 +99,9 @@ func (in Input) Take(output []byte) string {
 	return lexicon.SentenceHead(s, in.Most)
 }
 
-// terminalCodes matches escape sequences: colours and cursors, titles and links, and any other.
-var terminalCodes = regexp.MustCompile(`\x1b\[[0-9;:<=>?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?`)
-
 // plainText returns the output of a command as one line, without a model's thinking before its answer.
 func plainText(output string) string {
-	s := terminalCodes.ReplaceAllString(output, "")
+	s := ansi.Strip(output)
 	if rest, ok := strings.CutPrefix(strings.TrimSpace(s), "<think>"); ok {
 		_, s, _ = strings.Cut(rest, "</think>")
 	}

@@ -159,9 +159,6 @@ func (it *Item) Sum() mark.Hash {
 	return mark.Sum(it.exact)
 }
 
-// Redacted reports whether Raw leaves out a secret of the original.
-func (it *Item) Redacted() bool { return it.exact != nil && !bytes.Equal(it.exact, it.Raw) }
-
 // Hide leaves secrets out of a record that was decoded with them.
 func (r *Record) Hide(marks []redact.Mark) {
 	r.Marks, r.Raw = marks, redact.Apply(r.exact, 0, marks)

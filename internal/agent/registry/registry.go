@@ -156,25 +156,11 @@ func merged() *transcript.Client {
 		if f.Client.Typed != nil {
 			any.Typed = f.Client.Typed
 		}
-		any.Ran = either(any.Ran, f.Client.Ran)
+		if f.Client.Ran != nil {
+			any.Ran = f.Client.Ran
+		}
 	}
 	return &any
-}
-
-// either returns a Client.Ran that also knows the form of another one.
-func either(one, other func(string) (string, string, bool)) func(string) (string, string, bool) {
-	switch {
-	case one == nil:
-		return other
-	case other == nil:
-		return one
-	}
-	return func(text string) (command, output string, ok bool) {
-		if command, output, ok = one(text); !ok {
-			command, output, ok = other(text)
-		}
-		return command, output, ok
-	}
 }
 
 // Find returns what session or attachment the file at filename, below root, belongs to. It looks only at the name and
