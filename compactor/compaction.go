@@ -158,7 +158,13 @@ func (d *draft) made() (*Compaction, error) {
 		end = restLine
 	}
 	part := max(min(leastHandover, room), min(mostHandover, room/handoverPart))
-	state, record, files := d.fitAll(room, part, end)
+	state := d.makeHandover(part)
+	held := d.holdings(state)
+	known := make([]bool, len(d.words.seen))
+	for _, n := range held {
+		known[n] = true
+	}
+	record, files := d.fit(state, known, room-d.reader.Size(state)-lexicon.Chars(end))
 	for _, one := range []Section{{Handover, state}, {Record, record}, {Files, files}} {
 		if one.Body != "" {
 			d.sections = append(d.sections, one)
@@ -171,18 +177,6 @@ func (d *draft) made() (*Compaction, error) {
 		return nil, d.src.Err
 	}
 	return d.finish(), nil
-}
-
-// fitAll returns a handover of at most part chars, and the record that fits beside it.
-func (d *draft) fitAll(room, part int, end string) (state, record, files string) {
-	state = d.makeHandover(part)
-	held := d.holdings(state)
-	known := make([]bool, len(d.words.seen))
-	for _, n := range held {
-		known[n] = true
-	}
-	record, files = d.fit(state, known, room-d.reader.Size(state)-lexicon.Chars(end))
-	return state, record, files
 }
 
 // fit returns the record that comes nearest to the goal, as the reader's client counts chars, without passing it.
