@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
-
-	"ccd/internal/lazy"
 )
 
 // file is a parsed text.
@@ -21,8 +19,8 @@ type file struct {
 
 // decode applies the text of the file at path, "" for the defaults. If there are several faults, it returns one.
 func (c *Config) decode(text, path string) error {
-	if n := tooDeep(text); n > 0 {
-		return fmt.Errorf("line %d: more than %d parts of a key, or tables within each other", n, maxDepth)
+	if all := strings.Split(text, "\n"); slices.ContainsFunc(all, tooLong) {
+		return fmt.Errorf("line %d: over %d bytes", 1+slices.IndexFunc(all, tooLong), longest)
 	}
 	f := file{text: text}
 	var err error
@@ -57,54 +55,22 @@ func (c *Config) decode(text, path string) error {
 	return nil
 }
 
-// maxDepth is how many parts a key may have, and how many lists and tables may be within each other. The library's time grows with the square of them.
-const maxDepth = 32
+// longest is how many bytes a line may have: the library's time grows with the square of the tables within each other.
+const longest = 4096
 
-// silent are strings and comments: brackets in them are none.
-var silent = lazy.Regexp(`(?s)"""(?:\\.|[^\\])*?"""|'''.*?'''|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*`)
+func tooLong(line string) bool { return len(line) > longest }
 
-// tooDeep returns the number of the first line with more, 0 if there is none.
-func tooDeep(text string) int {
-	text = silent().ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) })
-	n, open := 0, 0 // lists and tables that are open
-	for line := range strings.Lines(text) {
-		n++
-		for _, c := range line {
-			switch c {
-			case '{', '[':
-				open++
-			case '}', ']':
-				open = max(0, open-1)
-			}
-			if open > maxDepth {
-				return n
-			}
-		}
-		if strings.Count(line, ".") >= maxDepth {
-			return n
-		}
-	}
-	return 0
-}
-
-// syntax returns the place of a fault and, where it has no value of the file in it, the cause: the file may be any that the user named by
-// mistake.
+// syntax returns the place of a fault, and nothing of what is there: the file may be any that the user or an agent named.
 func (c *Config) syntax(err error, text string) error {
-	line, cause := 1+strings.Count(text, "\n"), "not valid TOML" // the library has no position for a fault at the end of the file
+	line, last := 1+strings.Count(text, "\n"), "" // the library has no position for a fault at the end of the file
 	var p toml.ParseError
 	if errors.As(err, &p) && p.Position.Line > 0 {
 		line = p.Position.Line
 	}
-	switch {
-	case strings.HasPrefix(p.Message, "Key '"):
-		cause += ": k" + strings.TrimSuffix(p.Message[1:], ".")
-	case strings.Contains(p.Message, " is out of range for "):
-		cause += ": a number is out of range"
-	}
 	if slices.ContainsFunc(c.keys(), func(k key) bool { return k.String() == p.LastKey }) {
-		cause = p.LastKey + ": " + cause
+		last = p.LastKey + ": "
 	}
-	return fmt.Errorf("line %d: %s", line, cause)
+	return fmt.Errorf("line %d: %snot valid TOML", line, last)
 }
 
 // refused returns the error of decoding a key: of a type that decodes itself, which has a place in the file, else of an entry

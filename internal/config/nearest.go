@@ -6,8 +6,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// unknown returns the error for an unknown name of something (a key, an agent), with the nearest known one. The key may come from any file that the
-// user named by mistake, so it is only repeated if it differs from a known key by at most two characters.
+// unknown returns the error for an unknown name of something (a key, an agent), with the nearest known one. The name may come from any file
+// that the user or an agent named, so it is only repeated if it differs from a known one by at most two characters.
 func unknown(what, name string, known []string) error {
 	best, away := Nearest(name, known)
 	switch {
@@ -32,31 +32,20 @@ func Nearest(name string, known []string) (best string, away int) {
 
 // unknownKey is unknown for a key of a file. It prefers the same key in another section.
 func (c *Config) unknownKey(key toml.Key) error {
-	name, last := key.String(), key[len(key)-1]
-	if table := c.field(key[:len(key)-1]); len(key) > 2 && table.IsValid() {
-		return fmt.Errorf("%s: %w", key[:len(key)-1], unknown("key", last, named(table.Type())))
-	}
-	var names, beside []string
+	name, parent := key.String(), key[:len(key)-1]
+	var known []string
 	for _, k := range c.keys() {
-		if len(key) == 2 && k.section == key[0] {
-			beside = append(beside, k.name)
-		}
-		if k.name == last {
+		if k.name == key[len(key)-1] {
 			return fmt.Errorf("unknown key %q; did you mean %q?", name, k)
 		}
-		names = append(names, k.section, k.String())
+		known = append(known, k.section, k.String())
 	}
-	if len(beside) == 0 {
-		return unknown("key", name, names)
+	if table := c.field(parent); len(parent) > 1 && table.IsValid() {
+		for _, name := range named(table.Type()) {
+			known = append(known, parent.String()+"."+name)
+		}
 	}
-	switch best, away := Nearest(last, beside); {
-	case best == "":
-		return fmt.Errorf("unknown key in [%s]", key[0])
-	case away > 2:
-		return fmt.Errorf("unknown key in [%s]; did you mean %q?", key[0], best)
-	default:
-		return fmt.Errorf("unknown key %q; did you mean %q?", name, key[0]+"."+best)
-	}
+	return unknown("key", name, known)
 }
 
 // distance returns the number of characters to insert, delete, replace or swap.

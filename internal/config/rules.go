@@ -33,7 +33,7 @@ func (all *faults) add(err error, key ...string) {
 }
 
 // wrong returns what the rules forbid, and makes paths absolute. Errors do not contain values, which may come from any file
-// that the user named by mistake.
+// that the user or an agent named.
 func (c *Config) wrong() (all faults) {
 	const ms, part = time.Millisecond, `a part such as "30%"`
 	all.add(each(c.Watch.Ignore, glob), "watch", "ignore")
