@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"ccd/archive"
@@ -193,15 +194,15 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 		if e.toldByPrompt() {
 			h.noteBoundary(s)
 		}
-		live := ""
+		var asked *Entry
 		if e.Source == "compact" {
-			live = h.takeLive(s)
+			asked = h.lastAsked(e)
 		}
-		if live == answered {
+		if asked != nil && strings.HasPrefix(asked.Did, compactedWord) {
 			return Answer{}, errAnswered
 		}
 		text, err = h.continued(ctx, e, s)
-		if e.Source == "compact" && live == "" && e.Agent == claude && h.Live.On && !errors.Is(err, errAnswered) {
+		if e.Source == "compact" && asked == nil && e.Agent == claude && h.Live.On && !errors.Is(err, errAnswered) {
 			message, err = unasked, errors.Join(errUnasked, err)
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -39,11 +37,11 @@ const (
 	usualWindow   = 200000 // tokens, if the session does not say
 	charsAToken   = 2.8
 	leastText     = 2000
-	leastMessages = 5         // of the newest ones stay
-	wholeResults  = 3         // newest large results that stay whole
-	skipped       = "skipped" // in the log: nothing was compacted
-	offered       = "offered" // in the log: whether the client asked for it is another line
-	notedTime     = time.Minute
+	leastMessages = 5           // of the newest ones stay
+	wholeResults  = 3           // newest large results that stay whole
+	skipped       = "skipped"   // in the log: nothing was compacted
+	offered       = "offered"   // in the log: whether the client asked for it is another line
+	loggedTime    = time.Minute // how long ago a compaction began that is the last one
 	maxUnseen     = 12
 	maxUnderWay   = 300 // chars of the call that was under way
 )
@@ -65,7 +63,6 @@ func (h Hooks) answerCompaction(ctx context.Context, e Event, s transcript.Sessi
 		return Answer{}, nothing("there is no archive")
 	}
 	e.Source, e.Focus = cmp.Or(e.Source, e.Trigger), cmp.Or(e.Focus, e.Typed)
-	h.noteLive(s, asked)
 	c := compaction{Hooks: h, e: &e, s: s, find: newFinder(e.Messages, e.Kept)}
 	archived, folded := make(chan error, 1), make(chan struct{})
 	var st *compactor.Status
@@ -105,7 +102,6 @@ func (h Hooks) answerCompaction(ctx context.Context, e Event, s transcript.Sessi
 		answer.Did = offered
 		return answer, err
 	}
-	h.noteLive(s, answered)
 	return answerOf(said, did)
 }
 
@@ -344,40 +340,22 @@ func underWay(trigger string, tail []Row) string {
 	return ""
 }
 
-// The client calls the SessionStart hook after a compaction, perhaps before it has written the new context to its transcript.
-// So a compaction leaves a file that says to the hook that ccd was asked, and whether it has answered.
+// compactedWord begins what the log says of a compaction by ccd.
+const compactedWord = "compacted"
 
-const (
-	asked    = "asked"
-	answered = "answered"
-
-	compactedWord = "compacted" // begins what the log says of a compaction by ccd
-)
-
-func (h Hooks) liveNote(s transcript.Session) string {
-	return filepath.Join(h.StateDir, "live", string(mark.Sum([]byte(s.Agent+" "+s.ID)).ID()))
-}
-
-// noteLive notes what came of a compaction. If that fails, the hook says what it need not.
-func (h Hooks) noteLive(s transcript.Session, what string) {
-	path := h.liveNote(s)
-	if writable(filepath.Dir(path)) == nil {
-		_ = os.WriteFile(path, []byte(what), 0o600)
+// lastAsked returns what the log has of the compaction that the session has just had, nil if ccd was not asked. The client calls the
+// SessionStart hook after a compaction, perhaps before it has written the new context to its transcript.
+func (h Hooks) lastAsked(e Event) (last *Entry) {
+	for had := range logged(h.StateDir) {
+		switch {
+		case had.Session != e.Session || had.Agent != e.Agent || h.Now.Sub(had.Time).Abs() > loggedTime:
+		case had.Event == SessionCompact:
+			last = &had
+		case had.Event == SessionStart:
+			last = nil // it was told then
+		}
 	}
-}
-
-// takeLive returns, once, what came of the compaction that the session has just had, "" if ccd was not asked.
-func (h Hooks) takeLive(s transcript.Session) string {
-	path := h.liveNote(s)
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	what, err := os.ReadFile(path)
-	if os.Remove(path) != nil || err != nil || h.Now.Sub(info.ModTime()).Abs() > notedTime {
-		return ""
-	}
-	return string(what)
+	return last
 }
 
 // errUnasked is logged if the client has compacted a session, and its mod has not asked ccd before.

@@ -3,6 +3,7 @@ package hook
 import (
 	"cmp"
 	"encoding/json"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,6 +43,18 @@ func Log(stateDir string, e Entry) {
 	ownfile.Append(path, append(line, '\n'), maxLog)
 }
 
+// logged yields the entries of the log in stateDir.
+func logged(stateDir string) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for line := range ownfile.Lines(filepath.Join(stateDir, "hook.log")) {
+			var e Entry
+			if json.Unmarshal(line, &e) == nil && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
 // Told is what the log tells, as far as it goes back.
 type Told struct {
 	Homes       map[string][]string // roots of homes that events named and ccd does not watch, by agent, in the order of the log
@@ -52,11 +65,7 @@ type Told struct {
 // ReadLog reads the log in stateDir.
 func ReadLog(stateDir string) Told {
 	t := Told{Homes: map[string][]string{}, Compactions: Compactions{Why: map[string]int{}}, Outcomes: map[string]Outcome{}}
-	for line := range ownfile.Lines(filepath.Join(stateDir, "hook.log")) {
-		var e Entry
-		if json.Unmarshal(line, &e) != nil {
-			continue
-		}
+	for e := range logged(stateDir) {
 		if e.Home != "" && !slices.Contains(t.Homes[e.Agent], e.Home) {
 			t.Homes[e.Agent] = append(t.Homes[e.Agent], e.Home)
 		}
