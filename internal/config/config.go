@@ -61,8 +61,8 @@ type Trigger struct {
 
 // Models is [models]: facts about models.
 type Models struct {
-	Windows map[string]int64  `toml:"windows"` // prefix of a model's name -> context window in real tokens
-	Prices  map[string]string `toml:"prices"`  // prefix of a model's name -> see Price
+	Windows map[string]int64     `toml:"windows"` // prefix of a model's name -> context window in real tokens
+	Prices  map[string][]float64 `toml:"prices"`  // prefix of a model's name -> see Price
 }
 
 // Compaction is [compaction]: the limits of the engine that a user would change.

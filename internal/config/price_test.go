@@ -2,38 +2,23 @@ package config
 
 import (
 	"testing"
-	"time"
 
 	"ccd/internal/testkit"
 )
 
-// TestPrice: the longest prefix counts, and of its prices the newest one that holds at that time.
+// TestPrice: the longest prefix counts.
 func TestPrice(t *testing.T) {
 	c := defaults("")
-	text := "[models.prices]\nopus = \"2026-01-01 5 0.5 6.25 25; 2026-06-01 4 0.4 5 20\"\n\"opus-4\" = \"2026-01-01 1 1 1 1\"\n"
-	testkit.Must(t, c.decode(text, ""))
-	for _, w := range []struct {
-		model, day string
-		in         float64
-		ok         bool
-	}{
-		{"opus-5", "2026-05-31", 5, true},
-		{"opus-5", "2026-06-01", 4, true},
-		{"opus-5", "2025-12-31", 0, false},
-		{"opus-4-5", "2026-07-01", 1, true},
-		{"sonnet", "2026-07-01", 0, false},
-		{"", "2026-07-01", 0, false},
-	} {
-		at, err := time.Parse(time.DateOnly, w.day)
-		testkit.Must(t, err)
-		if p, ok := c.Models.Price(w.model, at); ok != w.ok || p.In != w.in {
-			t.Errorf("%s on %s: %+v, %v", w.model, w.day, p, ok)
+	testkit.Must(t, c.decode("[models.prices]\nopus = [5, 0.5, 6.25, 25]\n\"opus-4\" = [1, 1, 1, 1]\n", ""))
+	for model, in := range map[string]float64{"opus-5": 5, "opus-4-5": 1, "sonnet": 0, "": 0} {
+		if p, ok := c.Models.Price(model); ok != (in > 0) || p[0] != in {
+			t.Errorf("%s: %v, %v", model, p, ok)
 		}
 	}
-	for _, bad := range []string{"5", "2026-01-01 5 0.5 6.25", "2026-01-01 5 0.5 6.25 -1", "2026-13-01 1 1 1 1", "2026-01-01 1 1 1 NaN", "2026-01-01 1 1 1 1e300", "2026-06-01 1 1 1 1; 2026-01-01 1 1 1 1"} {
+	for _, bad := range []string{"5", "[5]", "[5, 0.5, 6.25]", "[5, 0.5, 6.25, -1]", "[1, 1, 1, nan]", "[1, 1, 1, 1e300]", "[1, 1, 1, '1']"} {
 		c := defaults("")
-		if c.decode("[models.prices]\nopus = \""+bad+"\"\n", "") == nil {
-			t.Errorf("%q is taken for a price", bad)
+		if c.decode("[models.prices]\nopus = "+bad+"\n", "") == nil {
+			t.Errorf("%s is taken for a price", bad)
 		}
 	}
 }

@@ -85,9 +85,8 @@ func (c *Config) wrongEntries(all *faults) {
 	for model, window := range c.Models.Windows {
 		all.add(atLeast(int(window), 1), "models", "windows", model)
 	}
-	for model, text := range c.Models.Prices {
-		_, err := prices(text)
-		all.add(err, "models", "prices", model)
+	for model, numbers := range c.Models.Prices {
+		all.add(price(numbers), "models", "prices", model)
 	}
 	for kind, text := range c.Redact.Rules {
 		all.add(must(userName().MatchString(kind), "a kind must be lower-case letters, digits and hyphens"), "redact", "rules", kind)

@@ -272,8 +272,8 @@ func (b *Sums) spend(w Wanted) {
 		if !w.In(r.Time()) {
 			continue
 		}
-		price, priced := w.Models.Price(r.Name, r.Time())
-		cost := (float64(r.In)*price.In + float64(r.Cached)*price.Cached + float64(r.Written)*price.Written + float64(r.Out)*price.Out) / 1e6
+		price, priced := w.Models.Price(r.Name)
+		cost := (float64(r.In)*price[0] + float64(r.Cached)*price[1] + float64(r.Written)*price[2] + float64(r.Out)*price[3]) / 1e6
 		add := func(one *Sum) {
 			one.In, one.Cached, one.Written, one.Out = one.In+r.In, one.Cached+r.Cached, one.Written+r.Written, one.Out+r.Out
 			one.Begun, one.Replies = one.Begun+r.Begun, one.Replies+1
