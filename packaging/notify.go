@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Notify sends a state to the service manager: "READY=1", "WATCHDOG=1", or "STOPPING=1". Without
-// $NOTIFY_SOCKET it does nothing. It fails if nobody listens there.
-func Notify(state string) error {
+// notify sends a state to the service manager, if there is one. It fails if nobody listens there.
+func notify(state string) error {
 	addr := os.Getenv("NOTIFY_SOCKET")
 	if addr == "" {
 		return nil
@@ -46,7 +45,7 @@ type Pulse struct {
 // NewPulse reads the manager's settings from the environment: $NOTIFY_SOCKET, and $WATCHDOG_USEC if $WATCHDOG_PID is
 // unset or this process.
 func NewPulse() *Pulse {
-	p := &Pulse{notify: Notify, listens: os.Getenv("NOTIFY_SOCKET") != ""}
+	p := &Pulse{notify: notify, listens: os.Getenv("NOTIFY_SOCKET") != ""}
 	if pid := os.Getenv("WATCHDOG_PID"); pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return p
 	}
@@ -59,14 +58,14 @@ func NewPulse() *Pulse {
 // Every returns how often Beat has to be called: a third of the watchdog's timeout, or 0 without a watchdog.
 func (p *Pulse) Every() time.Duration { return p.every }
 
-// Ready reports that the daemon is watching. It fails as Notify does.
+// Ready reports that the daemon is watching. It fails if nobody listens there.
 func (p *Pulse) Ready() error {
 	p.ready, p.last = true, time.Now()
 	return p.notify("READY=1")
 }
 
 // Beat reports progress: to the watchdog or, before Ready, to extend the start timeout. It may be called at any rate,
-// and sends at most two datagrams per Every. It fails as Notify does.
+// and sends at most two datagrams per Every. It fails if nobody listens there.
 func (p *Pulse) Beat() error {
 	state, gap := "WATCHDOG=1", p.every/2
 	if !p.ready {

@@ -245,14 +245,6 @@ func (b *manager) count(what string) (n int) {
 	return n
 }
 
-// stopped waits for the last message, which the socket may deliver after the process has ended.
-func (b *manager) stopped(t *testing.T) {
-	t.Helper()
-	testkit.Eventually(t, "the manager is notified of the stop", func() bool {
-		return b.count("STOPPING=1") == 1
-	})
-}
-
 func (c *child) signal(t *testing.T, s syscall.Signal) {
 	t.Helper()
 	must(t, c.Process.Signal(s))
@@ -305,7 +297,6 @@ func TestStopsWhileTheArchiveIsLocked(t *testing.T) {
 			testkit.Eventually(t, "the daemon waits for the lock", func() bool { return waits(filepath.Join(c.stateDir(), "archive.lock")) })
 			c.signal(t, tt.signal)
 			c.ends(t, tt.code, 5*time.Second)
-			b.stopped(t)
 			if b.count("WATCHDOG=1") > 0 {
 				t.Errorf("nobody watches, yet it told %q", b.messages())
 			}

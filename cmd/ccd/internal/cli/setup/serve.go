@@ -29,7 +29,6 @@ type server struct {
 // serve runs the daemon until ctx ends.
 func (a *app) serve(ctx context.Context) error {
 	s := &server{app: a, pulse: packaging.NewPulse()}
-	defer notifyStopping(ctx)()
 	err := s.run(ctx)
 	if errors.Is(err, cli.ErrInterrupted) && a.Terminal(a.Err) {
 		if a.Say("\nStopped. The next start archives what is written until then."); a.typed() == goRun {
@@ -40,21 +39,6 @@ func (a *app) serve(ctx context.Context) error {
 		return cli.ErrStopped
 	}
 	return withStatusHint(err)
-}
-
-// notifyStopping tells the service manager when ctx ends. The returned function waits for that, so that the process does
-// not exit first.
-func notifyStopping(ctx context.Context) (wait func()) {
-	sent := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(sent)
-		_ = packaging.Notify("STOPPING=1") // if the manager is gone, nobody waits for it
-	})
-	return func() {
-		if !stop() {
-			<-sent
-		}
-	}
 }
 
 func (s *server) run(ctx context.Context) (err error) {
