@@ -67,7 +67,8 @@ func (a *app) spool(ctx context.Context) (transcript.Session, error) {
 // JSON array is a list, and so is one with a message that has content but no role.
 func agentOf(ctx context.Context, agents registry.Table, s transcript.Session, anyList bool) (agent string, class transcript.Class, unlined bool, err error) {
 	var d *transcript.Decoder
-	var seen unknownContent
+	var seen transcript.Understood
+	records := 0
 	for seg, err := range watcher.Tail(ctx, s, transcript.Cursor{}, watcher.TailOptions{Rest: true, Torn: true}) {
 		if err != nil {
 			return "", 0, false, fmt.Errorf("read transcript: %w", err)
@@ -77,7 +78,8 @@ func agentOf(ctx context.Context, agents registry.Table, s transcript.Session, a
 			d = agents.NewDecoder(cmp.Or(agent, transcript.Messages), class)
 		}
 		for r := range d.Records(seg) {
-			if seen.take(r); agent != "" && seen.grasp.Content > 0 {
+			records++
+			if seen.Add(r); agent != "" && seen.Content > 0 {
 				return agent, class, d.Unlined(), nil
 			}
 			if anyList && agent == transcript.Messages && (r.Long || slices.Contains(transcript.Keys(r.Raw), "content")) {
@@ -85,44 +87,18 @@ func agentOf(ctx context.Context, agents registry.Table, s transcript.Session, a
 			}
 		}
 	}
-	if agent != "" && agent != transcript.Messages && seen.grasp.Unknown == 0 {
+	if agent != "" && agent != transcript.Messages && seen.Unknown == 0 {
 		return "", 0, false, fmt.Errorf("read %s: a transcript of %s without messages", mark.Inline(cmp.Or(s.Source, s.Path), 0), agents.Title(agent))
 	}
-	if agent != "" && !seen.grasp.Nothing() || anyList && agent == transcript.Messages && seen.records == 0 {
+	if agent != "" && !seen.Nothing() || anyList && agent == transcript.Messages && records == 0 {
 		return agent, class, d != nil && d.Unlined(), nil
 	}
-	return "", 0, false, words.Hint(fmt.Errorf("read %s: %s", mark.Inline(cmp.Or(s.Source, s.Path), 0), seen),
+	what := "it has no records"
+	if records > 0 {
+		what = "unknown transcript format in " + words.Count(records, "line")
+	}
+	return "", 0, false, words.Hint(fmt.Errorf("read %s: %s", mark.Inline(cmp.Or(s.Source, s.Path), 0), what),
 		"a FILE is a transcript of %s, or a list of messages, each with role and content", strings.Join(agents.Titles(), ", "))
-}
-
-// unknownContent describes a file without understood records. It has only the names of keys, nothing else of the content.
-type unknownContent struct {
-	grasp   transcript.Understood
-	records int
-	keys    []string
-}
-
-func (s *unknownContent) take(r *transcript.Record) {
-	s.records++
-	s.grasp.Add(r)
-	if s.keys == nil {
-		s.keys = transcript.Keys(r.Raw)
-	}
-}
-
-// String says what the file has instead of records: its lines and the keys of the first one.
-func (s unknownContent) String() string {
-	switch {
-	case s.records == 0:
-		return "it has no records"
-	case len(s.keys) == 0:
-		return fmt.Sprintf("unknown transcript format: no JSON object in %s", words.Count(s.records, "line"))
-	}
-	var names []string
-	for _, k := range s.keys[:min(len(s.keys), 8)] {
-		names = append(names, mark.Inline(k, 40))
-	}
-	return fmt.Sprintf("unknown transcript format: %s, first keys %s", words.Count(s.records, "line"), strings.Join(names, ", "))
 }
 
 func isFile(path string) bool {
