@@ -165,10 +165,7 @@ func (c change) write() error {
 	if err := atomicfile.Write(c.target, perm, c.after); err != nil {
 		return err
 	}
-	if err := os.Chmod(c.target, perm); err != nil { // the umask may have removed bits
-		return err
-	}
-	return keepOwner(c.target, c.info)
+	return os.Chmod(c.target, perm) // the umask may have removed bits
 }
 
 // tidy removes the empty directories around the file, which install may have made.

@@ -153,10 +153,12 @@ func (s *Setup) Usable() error { return Usable(s.o.Executable, s.o.Home) }
 // of any binary. What others changed stays. An agent of which a file is not valid, or has something of ccd's name that is not ccd's, is
 // left out; the error names the file and the line.
 func (s *Setup) Plan(wanted bool, agents ...string) (*Plan, error) {
-	if wanted {
-		if err := s.Usable(); err != nil {
-			return nil, err
-		}
+	err := CheckHome(s.o.Home)
+	if wanted && err == nil {
+		err = s.Usable()
+	}
+	if err != nil {
+		return nil, err
 	}
 	all := &Plan{wanted: wanted}
 	var failed error
