@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -116,15 +117,10 @@ func (e Env) Executable() (string, error) {
 	return called, nil
 }
 
-// RemoteProgram is the program that `ccd remote` runs. It has the network client, so that ccd needs none.
-const RemoteProgram = "ccd-remote"
-
-// RemoteInstall is what to do if ccd-remote is missing or of another version.
-const RemoteInstall = "install " + RemoteProgram + " from the same release as ccd; in a clone: make install"
-
-// FindRemote returns the path of ccd-remote: beside this program, else in PATH. It fails with a hint.
+// FindRemote returns the path of ccd-remote: beside this program, else in PATH. It has the network client, so that ccd needs none. It fails
+// with a hint.
 func (e Env) FindRemote() (string, error) {
-	name := RemoteProgram
+	name := "ccd-remote"
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
@@ -138,5 +134,5 @@ func (e Env) FindRemote() (string, error) {
 	if path, err := e.LookPath(name); err == nil {
 		return path, nil
 	}
-	return "", words.Hint(fmt.Errorf("run %s: not found beside ccd nor in PATH", RemoteProgram), RemoteInstall)
+	return "", words.Hint(errors.New("run ccd-remote: not found beside ccd nor in PATH"), "install it from the same release as ccd; in a clone: make install")
 }

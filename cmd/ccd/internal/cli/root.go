@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"ccd/archive"
-	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
@@ -177,7 +176,7 @@ type ErrChild struct{ Code int }
 
 // Error returns the exit code.
 func (e ErrChild) Error() string {
-	return fmt.Sprintf("%s exited with status %d", account.RemoteProgram, e.Code)
+	return fmt.Sprintf("ccd-remote exited with status %d", e.Code)
 }
 
 // ExitCode returns the exit code of an error.

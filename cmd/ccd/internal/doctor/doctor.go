@@ -106,7 +106,6 @@ func checks() []check {
 		{name: "state", look: checkState},
 		{name: "archive", config: true, now: Live.archive},
 		{name: "space", config: true, now: Live.space},
-		{name: "remote", config: true, look: remoteProgram},
 		{name: "remote", now: Live.remote},
 		{name: "service", now: Live.service},
 		{name: "drift", now: Live.place},

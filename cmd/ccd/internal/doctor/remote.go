@@ -2,13 +2,9 @@ package doctor
 
 import (
 	"cmp"
-	"context"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"ccd/cmd/ccd/internal/account"
 	"ccd/internal/mark"
 	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
@@ -29,6 +25,9 @@ func (l Live) remote() (all []Finding) {
 		return nil
 	case len(s.Recipients) == 0:
 		all = append(all, wrong(check, "ccd remote add "+s.URL+" --recipient KEY", "there are no recipients: nothing can be pushed"))
+	}
+	if _, err := l.Env.FindRemote(); err != nil {
+		return append(all, wrong(check, "install it from the same release as ccd; in a clone: make install", "%v", err))
 	}
 	p, err := pulled.ReadPush(dir)
 	age := l.Now.Sub(p.Pushed)
@@ -59,25 +58,4 @@ func (l Live) remote() (all []Finding) {
 		all = append(all, ok(check, "pushed to %s %s ago, for %s", s.URL, words.Short(age), words.Count(len(s.Recipients), "recipient")))
 	}
 	return all
-}
-
-// remoteProgram checks that ccd-remote exists and has this version.
-func remoteProgram(ctx context.Context, f *facts) []Finding {
-	const check, fix = "remote", account.RemoteInstall
-	if s, err := pulled.ReadSettings(filepath.Join(f.StateDir, pulled.Dir)); err != nil || s.URL == "" {
-		return nil // remote says why
-	}
-	path, err := f.Env.FindRemote()
-	if err != nil {
-		return []Finding{wrong(check, fix, "%v", err)}
-	}
-	out, err := exec.CommandContext(ctx, path, "version").Output()
-	version := strings.TrimSpace(string(out))
-	switch {
-	case err != nil:
-		return []Finding{wrong(check, fix, "run %s: %v", path, err)}
-	case version != f.Version:
-		return []Finding{wrong(check, fix, "%s is %s, this is %s", account.RemoteProgram, Named(version), Named(f.Version))}
-	}
-	return nil
 }

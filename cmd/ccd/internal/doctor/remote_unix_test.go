@@ -19,7 +19,7 @@ func TestRemote(t *testing.T) {
 	sound := func(t *testing.T) (*facts, pulled.Settings, pulled.Push) {
 		f := soundFacts(t)
 		bin := t.TempDir()
-		testkit.Must(t, os.WriteFile(filepath.Join(bin, "ccd-remote"), []byte("#!/bin/sh\necho v1\n"), 0o755))
+		testkit.Must(t, os.WriteFile(filepath.Join(bin, "ccd-remote"), nil, 0o755))
 		f.Env.Vars = append(f.Env.Vars, "PATH="+bin)
 		testkit.Must(t, os.MkdirAll(filepath.Join(f.StateDir, pulled.Dir), 0o700))
 		return f, pulled.Settings{URL: "s3://b/p", Recipients: []string{"age1x"}}, pulled.Push{Pushed: f.Now.Add(-time.Minute), Tried: f.Now}
@@ -34,9 +34,8 @@ func TestRemote(t *testing.T) {
 		"no program": {func(f *facts, _ *pulled.Settings, _ *pulled.Push) {
 			f.Env.Vars[len(f.Env.Vars)-1] = "PATH=/nonexistent"
 		}, "wrong", "not found beside ccd", "install"},
-		"version": {func(f *facts, _ *pulled.Settings, _ *pulled.Push) { f.Version = "v2" }, "wrong", "ccd-remote is v1, this is v2", "same release"},
-		"never":   {func(_ *facts, _ *pulled.Settings, p *pulled.Push) { *p = pulled.Push{} }, "note", "nothing was pushed", "ccd remote push"},
-		"late":    {func(_ *facts, _ *pulled.Settings, p *pulled.Push) { p.Pushed = p.Tried.Add(-2 * time.Hour) }, "note", "last push 2h ago", "cron"},
+		"never": {func(_ *facts, _ *pulled.Settings, p *pulled.Push) { *p = pulled.Push{} }, "note", "nothing was pushed", "ccd remote push"},
+		"late":  {func(_ *facts, _ *pulled.Settings, p *pulled.Push) { p.Pushed = p.Tried.Add(-2 * time.Hour) }, "note", "last push 2h ago", "cron"},
 		"offline": {func(_ *facts, _ *pulled.Settings, p *pulled.Push) {
 			p.Pushed, p.Error, p.Exit, p.Behind.Sessions = p.Tried.Add(-2*time.Hour), "not available", 1, 3
 		}, "note", "last push 2h ago; the one 0s ago failed, 3 sessions behind: not available", "ccd remote push"},
@@ -53,27 +52,18 @@ func TestRemote(t *testing.T) {
 			c.spoil(f, &s, &p)
 			dir := filepath.Join(f.StateDir, pulled.Dir)
 			testkit.Must(t, errors.Join(pulled.WriteSettings(dir, s), pulled.WritePush(dir, p)))
-			all := remote(t, f)
+			all := f.remote()
 			if len(all) != 1 || all[0].State != c.state || !strings.Contains(all[0].Detail, c.want) || !strings.Contains(all[0].Fix, c.fix) {
 				t.Errorf("%+v", all)
 			}
 		})
 	}
 	f, _, _ := sound(t)
-	if all := remote(t, f); len(all) != 0 {
+	if all := f.remote(); len(all) != 0 {
 		t.Errorf("without a remote: %+v", all)
 	}
 	write(t, filepath.Join(f.StateDir, pulled.Dir, pulled.SettingsFile), 0o600)
-	if all := remote(t, f); len(all) != 1 || all[0].State != "wrong" {
+	if all := f.remote(); len(all) != 1 || all[0].State != "wrong" {
 		t.Errorf("settings that cannot be read: %+v", all)
 	}
-}
-
-// remote is what doctor says, of the copy only if the program is as it should be.
-func remote(t *testing.T, f *facts) []Finding {
-	t.Helper()
-	if all := remoteProgram(t.Context(), f); len(all) > 0 {
-		return all
-	}
-	return f.remote()
 }
