@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +18,7 @@ import (
 // readyWithin is how long Install waits for the daemon to report that it is ready.
 const readyWithin = 90 * time.Second
 
-// Install writes the service's files that differ, enables the service, (re)starts it if something changed or it is not
+// Install writes the service's file if it differs, enables the service, (re)starts it if something changed or it is not
 // running, waits until the daemon is ready, and prints what it did and how to undo it. If the daemon does not start in
 // the sandbox, Install starts it without one and says so. It fails, with a hint, as CanInstall does, and if the daemon
 // does not start.
@@ -46,7 +45,7 @@ func (s *Service) install(ctx context.Context) error {
 	case st.Current:
 		s.say("service %s is up to date and running (%s)", name, s.mgr.name)
 	default:
-		err = s.installLayers(ctx)
+		err = s.installFile(ctx)
 	}
 	if err != nil {
 		return err
@@ -79,18 +78,17 @@ func (s *Service) CanInstall(st State) error {
 
 func (s *Service) say(format string, args ...any) { fmt.Fprintf(s.o.Out, format+"\n", args...) }
 
-// installLayers writes the files of the first layer and starts the daemon. If it does not start, it tries the next
-// layer.
-func (s *Service) installLayers(ctx context.Context) error {
+// installFile writes the service's file and starts the daemon. If it does not start, it tries the next text.
+func (s *Service) installFile(ctx context.Context) error {
 	if err := s.directories(ctx); err != nil {
 		return err
 	}
-	if len(s.mgr.layers) == 0 {
+	if len(s.mgr.texts) == 0 {
 		return s.startAndWait(ctx)
 	}
 	var first error
-	for i, layer := range s.mgr.layers {
-		if err := s.write(layer); err != nil {
+	for i, text := range s.mgr.texts {
+		if err := s.write(text); err != nil {
 			return err
 		}
 		err := s.startAndWait(ctx)
@@ -103,12 +101,12 @@ func (s *Service) installLayers(ctx context.Context) error {
 		case first == nil:
 			first = err
 		}
-		if i+1 < len(s.mgr.layers) {
+		if i+1 < len(s.mgr.texts) {
 			s.say("the daemon did not start: %v; trying without the sandbox", err)
 		}
 	}
-	if len(s.mgr.layers) > 1 { // the sandbox was not the cause: restore the first layer
-		err := s.write(s.mgr.layers[0])
+	if len(s.mgr.texts) > 1 { // the sandbox was not the cause
+		err := s.write(s.mgr.texts[0])
 		if err == nil {
 			err = s.steps(ctx, s.mgr.enable)
 		}
@@ -155,36 +153,18 @@ func (s *Service) directories(ctx context.Context) error {
 	return nil
 }
 
-func (s *Service) write(layer []file) error {
-	for _, f := range layer {
-		if f.current() {
-			continue
-		}
-		if f.text == nil {
-			if err := os.Remove(f.path); err != nil {
-				return fmt.Errorf("remove file: %w", err)
-			}
-			s.say("removed %s", f.path)
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
-			return fmt.Errorf("create directory: %w", err)
-		}
-		if err := atomicfile.Write(f.path, 0o644, f.text); err != nil {
-			return err
-		}
-		s.say("wrote %s", f.path)
+func (s *Service) write(text []byte) error {
+	if had, err := os.ReadFile(s.mgr.file); err == nil && bytes.Equal(had, text) {
+		return nil
 	}
+	if err := os.MkdirAll(filepath.Dir(s.mgr.file), 0o755); err != nil {
+		return fmt.Errorf("create directory: %w", err)
+	}
+	if err := atomicfile.Write(s.mgr.file, 0o644, text); err != nil {
+		return err
+	}
+	s.say("wrote %s", s.mgr.file)
 	return nil
-}
-
-// current reports whether the file has the wanted text. An unreadable file has not.
-func (f file) current() bool {
-	text, err := os.ReadFile(f.path)
-	if f.text == nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	return err == nil && bytes.Equal(text, f.text)
 }
 
 // endsAtLogout reports whether the service ends with the user's last session.

@@ -12,14 +12,14 @@ import (
 	"ccd/internal/testkit"
 )
 
-// without answers like a machine on which nothing starts as long as a file is there.
+// without answers like a machine on which nothing starts as long as the unit has the sandbox.
 func without(path func() string) func(string) (string, error) {
 	failed := false
 	return func(command string) (string, error) {
 		switch {
 		case strings.Contains(command, " restart "):
-			_, err := os.Lstat(path())
-			if failed = err == nil; failed {
+			text, _ := os.ReadFile(path())
+			if failed = bytes.Contains(text, []byte(sandboxBlock)); failed {
 				return "", errors.New("Job for ccd.service failed")
 			}
 			return "", nil
@@ -30,12 +30,12 @@ func without(path func() string) func(string) (string, error) {
 	}
 }
 
-// TestSandboxThatCannotBeHad is a machine without user namespaces: the daemon runs without the second layer, which is
+// TestSandboxThatCannotBeHad is a machine without user namespaces: the daemon runs without the sandbox, which is
 // said, is no drift, and is not tried again as long as nothing changes.
 func TestSandboxThatCannotBeHad(t *testing.T) {
 	f := &fake{runs: true}
 	s, out := serviceOn(t, options(t.TempDir()), "linux", 1000, f)
-	f.answer = without(func() string { return s.mgr.sandbox })
+	f.answer = without(func() string { return s.mgr.file })
 	testkit.Must(t, s.Install(t.Context()))
 	for _, want := range []string{"namespaces are not available (226/NAMESPACE)", "does not support the sandbox", "is enabled and running"} {
 		if !strings.Contains(out.String(), want) {
@@ -75,10 +75,8 @@ func TestDaemonThatDoesNotStart(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "exit status 1") || !errors.As(err, &h) || !strings.HasPrefix(h.Hint(), "journalctl --user") {
 		t.Errorf("got %v", err)
 	}
-	for _, file := range s.mgr.layers[0] {
-		if !file.current() {
-			t.Errorf("%s is not as it should be", file.path)
-		}
+	if text, err := os.ReadFile(s.mgr.file); err != nil || !bytes.Equal(text, s.mgr.texts[0]) {
+		t.Errorf("the unit is not as it should be: %v", err)
 	}
 }
 
@@ -127,19 +125,19 @@ func drift(t *testing.T, s *Service) []string {
 func TestDrift(t *testing.T) {
 	o := options(t.TempDir())
 	s, _ := serviceOn(t, o, "linux", 1000, &fake{answer: running})
-	both := []string{s.mgr.file(), s.mgr.sandbox}
-	if got := drift(t, s); !slices.Equal(got, both) {
+	own := []string{s.mgr.file}
+	if got := drift(t, s); !slices.Equal(got, own) {
 		t.Errorf("nothing installed: %q", got)
 	}
 	testkit.Must(t, s.Install(t.Context()))
 	o.Writes = append(o.Writes, "/srv/transcripts")
 	other, _ := serviceOn(t, o, "linux", 1000, &fake{answer: running})
-	if got := drift(t, other); !slices.Equal(got, both[1:]) {
+	if got := drift(t, other); !slices.Equal(got, own) {
 		t.Errorf("another root: %q", got)
 	}
-	testkit.Must(t, os.Remove(s.mgr.sandbox))
-	if got := drift(t, s); !slices.Equal(got, both[1:]) {
-		t.Errorf("the sandbox was taken away: %q", got)
+	testkit.Must(t, os.WriteFile(s.mgr.file, nil, 0o644))
+	if got := drift(t, s); !slices.Equal(got, own) {
+		t.Errorf("the unit was emptied: %q", got)
 	}
 }
 

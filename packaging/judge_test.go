@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,7 +15,7 @@ import (
 
 // TestPackagedUnit holds the unit that packages ship to the one that install writes.
 func TestPackagedUnit(t *testing.T) {
-	text, err := unitOf(byPackage, Options{Executable: "/usr/bin/ccd"}, scopeOf(Options{}, host{}), false)
+	text, err := unitOf(byPackage, Options{Executable: "/usr/bin/ccd"}, scopeOf(Options{}, host{}), "", false)
 	testkit.Must(t, err)
 	golden(t, filepath.Join("..", "ccd.service"), string(text))
 	if !strings.Contains(string(text), "\nExecStart=/usr/bin/ccd run\n") || strings.Contains(string(text), "Environment=") {
@@ -34,27 +33,22 @@ func analyze(t *testing.T) string {
 	return path
 }
 
-// placed writes a layer's files as systemd finds them, under a root directory, and returns the unit's path.
-func placed(t *testing.T, layer []file) string {
+// placed writes a unit under a root directory, and returns its path.
+func placed(t *testing.T, text []byte) string {
 	t.Helper()
-	dir := t.TempDir()
-	path := filepath.Join(dir, unit)
-	testkit.Must(t, os.WriteFile(path, layer[0].text, 0o644))
-	if layer[1].text != nil {
-		testkit.Must(t, os.Mkdir(path+".d", 0o755))
-		testkit.Must(t, os.WriteFile(filepath.Join(path+".d", sandboxFile), layer[1].text, 0o644))
-	}
+	path := filepath.Join(t.TempDir(), unit)
+	testkit.Must(t, os.WriteFile(path, text, 0o644))
 	return path
 }
 
-// TestSystemdAcceptsUnit asks the real systemd, where there is one, for both layers and both scopes.
+// TestSystemdAcceptsUnit asks the real systemd, where there is one, with and without the sandbox, for both scopes.
 func TestSystemdAcceptsUnit(t *testing.T) {
 	judge := analyze(t)
-	verify := func(layer []file) string {
-		out, _ := exec.Command(judge, "verify", "--man=no", placed(t, layer)).CombinedOutput()
+	verify := func(text []byte) string {
+		out, _ := exec.Command(judge, "verify", "--man=no", placed(t, text)).CombinedOutput()
 		var about []string // what other units of the machine lack is not ours to mend
 		for line := range strings.Lines(string(out)) {
-			if strings.Contains(line, unit) || strings.Contains(line, sandboxFile) {
+			if strings.Contains(line, unit) {
 				about = append(about, line)
 			}
 		}
@@ -66,29 +60,25 @@ func TestSystemdAcceptsUnit(t *testing.T) {
 	machine.System, machine.User = true, "root"
 	for name, o := range map[string]Options{"user": o, "system": machine} {
 		s, _ := serviceOn(t, o, "linux", 0, &fake{})
-		for i, layer := range s.mgr.layers {
-			for n, key := range []string{"Restart=", "ProtectHome="} { // a word of each file spelt wrong is found
-				bad := slices.Clone(layer)
-				if bad[n].text == nil {
-					continue
-				}
-				bad[n].text = bytes.ReplaceAll(bad[n].text, []byte("\n"+key), []byte("\nX"+key[1:]))
-				if out := verify(bad); !strings.Contains(out, "X"+key[1:len(key)-1]) {
+		for i, text := range s.mgr.texts {
+			for _, key := range []string{"Restart=", "ProtectHome="} { // a word that is spelt wrong is found
+				bad := bytes.ReplaceAll(text, []byte("\n"+key), []byte("\nX"+key[1:]))
+				if out := verify(bad); !bytes.Equal(bad, text) && !strings.Contains(out, "X"+key[1:len(key)-1]) {
 					t.Skipf("systemd-analyze cannot judge units here: %q", out)
 				}
 			}
-			if out := verify(layer); out != "" {
-				t.Errorf("%s, layer %d: %s", name, i, out)
+			if out := verify(text); out != "" {
+				t.Errorf("%s, text %d: %s", name, i, out)
 			}
 		}
 	}
 }
 
-// TestExposure has systemd score both layers: 10 is a service that may do anything, 0 one that may do nothing.
+// TestExposure has systemd score the unit with and without the sandbox: 10 is a service that may do anything, 0 one that may do nothing.
 func TestExposure(t *testing.T) {
 	judge := analyze(t)
-	score := func(layer []file) float64 {
-		out, err := exec.Command(judge, "security", "--offline=yes", "--no-pager", placed(t, layer)).CombinedOutput()
+	score := func(text []byte) float64 {
+		out, err := exec.Command(judge, "security", "--offline=yes", "--no-pager", placed(t, text)).CombinedOutput()
 		m := regexp.MustCompile(`Overall exposure level for \S+: ([0-9.]+)`).FindSubmatch(out)
 		if m == nil {
 			t.Skipf("systemd-analyze cannot score units here: %v, %q", err, out)
@@ -102,13 +92,13 @@ func TestExposure(t *testing.T) {
 	machine.System = true
 	for name, o := range map[string]Options{"user": options("/home/sam"), "system": machine} {
 		s, _ := serviceOn(t, o, "linux", 0, &fake{})
-		both, base := score(s.mgr.layers[0]), score(s.mgr.layers[1])
+		both, base := score(s.mgr.texts[0]), score(s.mgr.texts[1])
 		t.Logf("%s: %.1f with the sandbox, %.1f without", name, both, base)
 		if both > limit {
 			t.Errorf("%s: exposure %.1f, want at most %.1f", name, both, limit)
 		}
 		if base <= limit {
-			t.Errorf("%s: the first layer alone scores %.1f: the score tells nothing of the second", name, base)
+			t.Errorf("%s: without the sandbox it scores %.1f: the score tells nothing of it", name, base)
 		}
 	}
 }

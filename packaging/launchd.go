@@ -28,7 +28,7 @@ func launchd(o Options, h host) (manager, error) {
 	// bootout returns before the job is gone, and a bootstrap that comes too early fails.
 	load := step{argv: []string{"launchctl", "bootstrap", domain, path}, again: true}
 	return manager{
-		name: "launchctl", layers: [][]file{{{path, text}}}, logs: "ccd run",
+		name: "launchctl", file: path, texts: [][]byte{text}, logs: "ccd run",
 		hint:   "log in on the machine's own screen once, or run `ccd run` from a login item",
 		enable: []step{may("bootout", job), do("enable", job), load},
 		run:    []step{do("kickstart", job)},

@@ -11,18 +11,16 @@ import (
 	"time"
 )
 
-// manager describes one service manager: the files that it reads, and the steps of each verb.
+// manager describes one service manager: the file that it reads, and the steps of each verb.
 type manager struct {
-	name string
-	// layers are the service's files: the preferred layer first, then layers for machines that do not support it. The
-	// first file of each layer is the service's own. Without layers the manager stores its services itself.
-	layers  [][]file
-	sandbox string   // the file that only the first layer has, "" if none
-	links   []string // created by enabling the service
-	made    []string // directories removed after the files if they are empty, inner ones first
-	linger  bool     // a user's services end with the last session, unless lingering is enabled
-	hint    string   // for the error if the manager does not answer
-	logs    string   // command that shows the daemon's log
+	name   string
+	file   string   // the service's own; "": the manager stores its services itself
+	texts  [][]byte // that the file may have: the preferred one first, then that for a machine that does not support it
+	links  []string // created by enabling the service
+	made   []string // directories removed after the files if they are empty, inner ones first
+	linger bool     // a user's services end with the last session, unless lingering is enabled
+	hint   string   // for the error if the manager does not answer
+	logs   string   // command that shows the daemon's log
 
 	enable, run, remove, removed, start, stop, restart []step
 
@@ -33,20 +31,6 @@ type manager struct {
 	status func(ctx context.Context, run runner, st *State) error
 	// patterns find settings in the service's own file.
 	patterns filePatterns
-}
-
-// file is the wanted content of a path; a nil text means no file.
-type file struct {
-	path string
-	text []byte
-}
-
-// file returns the path of the service's own file, "" if there is none.
-func (m manager) file() string {
-	if len(m.layers) == 0 {
-		return ""
-	}
-	return m.layers[0][0].path
 }
 
 // filePatterns match settings in a file that this package wrote.

@@ -166,38 +166,26 @@ func (s *Service) Status(ctx context.Context) (State, error) {
 	}
 	st.OtherHome = s.otherHome(st)
 	st.Installed = st.Installed || st.Enabled && st.OtherHome == ""
-	st.Current = st.Enabled && st.Active && !st.Stale && s.mgr.file() != "" && len(st.Drift) == 0 && s.host.runs(st.Pid, s.o.Executable)
+	st.Current = st.Enabled && st.Active && !st.Stale && s.mgr.file != "" && len(st.Drift) == 0 && s.host.runs(st.Pid, s.o.Executable)
 	return st, nil
 }
 
 // compare reads the service's files.
 func (s *Service) compare(st *State) {
-	text, err := os.ReadFile(s.mgr.file())
-	st.Installed = s.mgr.file() != "" && (err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR))
+	text, err := os.ReadFile(s.mgr.file)
+	st.Installed = s.mgr.file != "" && (err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR))
 	st.BlocksCommands = bytes.Contains(text, []byte(commandBlock))
-	st.Sandboxed = st.Installed && exists(s.mgr.sandbox)
-	var paths []string
-	var wanted []file // of the layer that is installed, else of the first one
-	for i, layer := range s.mgr.layers {
-		if i == 0 || layer[0].current() {
-			wanted = layer
-		}
-		for _, f := range layer {
-			paths = append(paths, f.path)
-		}
-	}
-	for _, path := range append(paths, s.mgr.links...) {
-		if exists(path) && !slices.Contains(st.Files, path) {
+	st.Sandboxed = bytes.Contains(text, []byte(sandboxBlock))
+	for _, path := range append([]string{s.mgr.file}, s.mgr.links...) {
+		if exists(path) {
 			st.Files = append(st.Files, path)
 		}
 	}
-	for _, f := range wanted {
-		if !f.current() {
-			st.Drift = append(st.Drift, f.path)
-		}
+	if s.mgr.file != "" && !slices.ContainsFunc(s.mgr.texts, func(wanted []byte) bool { return bytes.Equal(text, wanted) }) {
+		st.Drift = []string{s.mgr.file}
 	}
-	if err == nil && len(wanted) > 0 {
-		st.Places = s.mgr.patterns.changes(string(text), string(s.mgr.layers[0][0].text))
+	if err == nil && len(s.mgr.texts) > 0 {
+		st.Places = s.mgr.patterns.changes(string(text), string(s.mgr.texts[0]))
 	}
 }
 
@@ -209,7 +197,7 @@ func (s *Service) System() bool { return s.o.System }
 
 // Account returns the name of the account that the installed service runs as, "" if Install has not written one here.
 func (s *Service) Account() string {
-	text, err := os.ReadFile(s.mgr.file())
+	text, err := os.ReadFile(s.mgr.file)
 	switch {
 	case err != nil:
 		return ""

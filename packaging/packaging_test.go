@@ -86,13 +86,9 @@ func TestText(t *testing.T) {
 		"user.plist": {o, "darwin"}, "system.plist": {system, "darwin"}, "child.service": {child, "linux"},
 	} {
 		s, _ := serviceOn(t, c.o, c.goos, 0, &fake{})
-		golden(t, name, string(s.mgr.layers[0][0].text))
+		golden(t, name, string(s.mgr.texts[0]))
 		if c.goos == "darwin" {
-			testkit.Must(t, xml.Unmarshal(s.mgr.layers[0][0].text, new(struct{})))
-		}
-		if len(s.mgr.layers) > 1 {
-			base, _, _ := strings.Cut(name, ".")
-			golden(t, base+".sandbox.conf", string(s.mgr.layers[0][1].text))
+			testkit.Must(t, xml.Unmarshal(s.mgr.texts[0], new(struct{})))
 		}
 	}
 }

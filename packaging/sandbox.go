@@ -11,8 +11,6 @@ import (
 //go:embed sandbox.conf.tmpl
 var sandboxText string
 
-const sandboxFile = "10-sandbox.conf"
-
 // secrets are the places below a home directory that the daemon must not read.
 func secrets() []string {
 	return []string{
@@ -29,7 +27,7 @@ func sockets() []string {
 	}
 }
 
-// sandboxOf returns the drop-in with the sandbox. A user's manager applies most of it only in a separate user
+// sandboxOf returns the lines of a unit that are the sandbox. A user's manager applies most of it only in a separate user
 // namespace, and without PrivateUsers= silently ignores ProtectHome= and others.
 func sandboxOf(o Options) ([]byte, error) {
 	seen := slices.Concat([]string{o.Executable, o.Config, o.StateDir}, o.Writes, o.Reads)

@@ -19,6 +19,9 @@ const unit = name + ".service"
 // commandBlock is a line of units that prevent the daemon from running other commands.
 const commandBlock = "\nRestrictAddressFamilies="
 
+// sandboxBlock is a line of units with the sandbox.
+const sandboxBlock = "\nPrivateUsers=yes\n"
+
 // scope is the difference between a user's manager and the machine's.
 type scope struct {
 	dir, target, hint, logs string
@@ -32,7 +35,6 @@ func scopeOf(o Options, h host) scope {
 		return scope{
 			dir: dir, target: "multi-user.target", ctl: []string{"systemctl"},
 			hint: "start `ccd run` from the machine's init system", logs: "journalctl -u ccd -n 20",
-			made: []string{filepath.Join(dir, unit+".d")},
 		}
 	}
 	// Not $XDG_CONFIG_HOME: the manager reads its own environment, which seldom has a shell's value.
@@ -41,7 +43,7 @@ func scopeOf(o Options, h host) scope {
 		dir: dir, target: "default.target", ctl: []string{"systemctl", "--user"},
 		hint: "start `ccd run` at login, or as root: ccd service install --system --user NAME",
 		logs: "journalctl --user -u ccd -n 20",
-		made: []string{filepath.Join(dir, unit+".d"), filepath.Join(dir, "default.target.wants"), dir, filepath.Dir(dir)},
+		made: []string{filepath.Join(dir, "default.target.wants"), dir, filepath.Dir(dir)},
 	}
 }
 
@@ -49,14 +51,14 @@ func scopeOf(o Options, h host) scope {
 // unit for users names a target that user managers do not have, and never starts.
 func systemd(o Options, h host) (manager, error) {
 	sc := scopeOf(o, h)
-	layers, err := layersOf(o, sc)
+	texts, err := textsOf(o, sc)
 	if err != nil {
 		return manager{}, err
 	}
 	do := func(args ...string) step { return step{argv: append(append([]string{}, sc.ctl...), args...)} }
 	may := func(args ...string) step { st := do(args...); st.optional = true; return st }
 	return manager{
-		name: strings.Join(sc.ctl, " "), layers: layers, sandbox: layers[0][1].path, linger: !o.System,
+		name: strings.Join(sc.ctl, " "), file: filepath.Join(sc.dir, unit), texts: texts, linger: !o.System,
 		links: []string{filepath.Join(sc.dir, sc.target+".wants", unit)}, made: sc.made, hint: sc.hint, logs: sc.logs,
 		enable: []step{do("daemon-reload"), do("enable", unit)},
 		// Reset the start limit, which would refuse the restart. With Type=notify restart returns when the daemon is
@@ -84,21 +86,23 @@ func systemd(o Options, h host) (manager, error) {
 	}, nil
 }
 
-// layersOf returns the service's files: the unit with the sandbox, and the unit alone for a machine without the
-// necessary features. A daemon that runs another command is never sandboxed, because the command could not use its own
-// files.
-func layersOf(o Options, sc scope) ([][]file, error) {
-	unitPath, sandboxPath := filepath.Join(sc.dir, unit), filepath.Join(sc.dir, unit+".d", sandboxFile)
-	full, err := unitOf(byInstall, o, sc, false)
-	if err != nil || o.Child {
-		return [][]file{{{unitPath, full}, {sandboxPath, nil}}}, err
+// textsOf returns what the unit may be: with the sandbox, or without it for a machine without the necessary features. A daemon that runs
+// another command is never sandboxed, because the command could not use its own files.
+func textsOf(o Options, sc scope) ([][]byte, error) {
+	if o.Child {
+		text, err := unitOf(byInstall, o, sc, "", false)
+		return [][]byte{text}, err
 	}
-	bare, err := unitOf(byInstall, o, sc, true)
+	sandbox, err := sandboxOf(o)
 	if err != nil {
 		return nil, err
 	}
-	sandbox, err := sandboxOf(o)
-	return [][]file{{{unitPath, full}, {sandboxPath, sandbox}}, {{unitPath, bare}, {sandboxPath, nil}}}, err
+	full, err := unitOf(byInstall, o, sc, string(sandbox), false)
+	if err != nil {
+		return nil, err
+	}
+	bare, err := unitOf(byInstall, o, sc, "", true)
+	return [][]byte{full, bare}, err
 }
 
 // The first line of a unit: who wrote it.
@@ -107,9 +111,9 @@ const (
 	byPackage = "Part of ccd's package; `ccd service install` replaces it with a unit for your directories"
 )
 
-func unitOf(origin string, o Options, sc scope, bare bool) ([]byte, error) {
+func unitOf(origin string, o Options, sc scope, sandbox string, bare bool) ([]byte, error) {
 	return fill(unitText, map[string]any{
-		"Origin": origin, "Bare": bare, "Flag": strings.TrimPrefix(strings.Join(sc.ctl, " "), "systemctl"),
+		"Origin": origin, "Bare": bare, "Sandbox": sandbox, "Flag": strings.TrimPrefix(strings.Join(sc.ctl, " "), "systemctl"),
 		"Exec": arguments(o), "Environment": environment(o), "User": accountOf(o), "Target": sc.target, "Child": o.Child,
 	})
 }

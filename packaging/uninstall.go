@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ccd/internal/atomicfile"
@@ -24,14 +25,14 @@ func (s *Service) Uninstall(ctx context.Context) error {
 }
 
 func (s *Service) uninstall(ctx context.Context) error {
-	if s.o.System && s.mgr.file() != "" && s.host.uid != 0 {
+	if s.o.System && s.mgr.file != "" && s.host.uid != 0 {
 		return words.Hint(errors.New("a system service needs root"), "sudo ccd service remove --system")
 	}
 	st, err := s.Status(ctx)
 	if err != nil {
 		return err
 	}
-	if st.Silent != nil && s.mgr.file() == "" {
+	if st.Silent != nil && s.mgr.file == "" {
 		return words.Hint(st.Silent, "%s", s.mgr.hint)
 	}
 	ours := st.Silent == nil && st.OtherHome == "" // else the manager does not have it
@@ -69,7 +70,6 @@ func (s *Service) sayRemoved(files, managed bool) {
 
 // unlink removes the service's files and the links to them, prints each, and removes leftovers beside them.
 func (s *Service) unlink(files []string) (removed bool, err error) {
-	dirs := append([]string{}, s.mgr.made...)
 	for _, p := range files {
 		switch err := os.Remove(p); {
 		case err == nil:
@@ -79,10 +79,9 @@ func (s *Service) unlink(files []string) (removed bool, err error) {
 			return removed, err
 		}
 	}
-	for _, layer := range s.mgr.layers {
-		for _, f := range layer {
-			dirs = append(dirs, filepath.Dir(f.path))
-		}
+	dirs := slices.Clone(s.mgr.made)
+	if s.mgr.file != "" {
+		dirs = append(dirs, filepath.Dir(s.mgr.file))
 	}
 	for _, dir := range dirs {
 		if err := atomicfile.CleanAll(dir); err != nil {
@@ -92,29 +91,13 @@ func (s *Service) unlink(files []string) (removed bool, err error) {
 	for _, dir := range s.mgr.made {
 		_ = os.Remove(dir) // fails if the directory is not empty or missing
 	}
-	s.sayDropIns()
 	return removed, nil
-}
-
-// sayDropIns lists the user's own drop-ins, which are kept.
-func (s *Service) sayDropIns() {
-	if s.mgr.sandbox == "" {
-		return
-	}
-	dir := filepath.Dir(s.mgr.sandbox)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return // there is none
-	}
-	for _, e := range entries {
-		s.say("kept: %s, which ccd did not write; a later `ccd service install` would use it", filepath.Join(dir, e.Name()))
-	}
 }
 
 // otherHome returns the file of the service if it belongs to another home: the manager serves one account, whatever
 // $HOME says.
 func (s *Service) otherHome(st State) string {
-	own := s.mgr.file()
+	own := s.mgr.file
 	switch {
 	case s.o.System || own == "" || st.File == "" || st.File == os.DevNull || samePath(st.File, own):
 		return ""

@@ -31,25 +31,24 @@ try memory put /dev/shm
 
 const probe = "/probe"
 
-// probe runs tries in a unit that has the installed service's own settings, with its sandbox or with the base layer
-// alone.
+// probe runs tries in a unit that has the installed service's own settings, with or without its sandbox.
 func (w *walk) probe(sandbox bool) map[string]string {
 	w.Helper()
 	home := w.alice.home()
 	text := w.read(home + units + "/ccd.service")
 	text = regexp.MustCompile(`(?m)^(ExecStart|ExecReload|Type|NotifyAccess|WatchdogSec|Restart|RestartSec)=.*\n`).ReplaceAllString(text, "")
 	text = strings.Replace(text, "[Service]\n", "[Service]\nType=oneshot\nExecStart=/bin/bash "+home+probe+".sh\nStandardOutput=truncate:"+home+probe+".out\n", 1)
-	w.write(w.alice, home+units+"/probe.service", text)
-	if sandbox {
-		w.write(w.alice, home+units+"/probe.service.d/10-sandbox.conf", w.read(home+units+"/ccd.service.d/10-sandbox.conf"))
+	if !sandbox {
+		text = regexp.MustCompile(`(?s)# The sandbox limits.*\n\n\[Install\]`).ReplaceAllString(text, "[Install]")
 	}
+	w.write(w.alice, home+units+"/probe.service", text)
 	w.write(w.alice, home+probe+".sh", tries)
 	w.must(w.alice, "mkdir", "-p", home+"/companions", home+"/.ssh")
 	w.write(w.alice, home+"/.ssh/id", "a key\n")
 	w.must(w.alice, "systemctl", "--user", "daemon-reload")
 	w.must(w.alice, "systemctl", "--user", "start", "probe.service")
 	said := results(w.read(home + probe + ".out"))
-	w.must(w.alice, "rm", "-rf", home+units+"/probe.service", home+units+"/probe.service.d", home+probe+".sh", home+probe+".out", home+"/.ssh")
+	w.must(w.alice, "rm", "-rf", home+units+"/probe.service", home+probe+".sh", home+probe+".out", home+"/.ssh")
 	w.must(w.alice, "rmdir", "--ignore-fail-on-non-empty", home+"/companions")
 	w.must(w.alice, "systemctl", "--user", "daemon-reload")
 	return said
@@ -139,8 +138,8 @@ func fallenBack(w *walk) {
 	if u := w.unit(w.bob); u["ActiveState"] != "active" {
 		w.Errorf("the service is not active: %v", u)
 	}
-	if _, err := os.Stat(w.path(w.bob.home() + units + "/ccd.service.d/10-sandbox.conf")); err == nil {
-		w.Error("the drop-in that cannot work stays")
+	if strings.Contains(w.read(w.bob.home()+units+"/ccd.service"), "PrivateUsers=") {
+		w.Error("the sandbox that cannot work stays")
 	}
 	w.gone(w.bob)
 	w.left(w.bob, before)
