@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
-
-	"github.com/tailscale/hujson"
 
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/internal/transcript"
@@ -50,57 +47,9 @@ func (s *Setup) notes(a agent) (notes []string) {
 	return notes
 }
 
-// serve adds or repairs the MCP server.
-func (s *Setup) serve(d *document, a agent) error {
-	want := server{a.Type, s.o.Executable, s.arguments(), a.Tools}
-	if there := d.get(a.Member, "ccd"); there != nil {
-		args, _ := stringsOf(get(there, "args"))
-		switch binary, ours := s.server(there); {
-		case !ours:
-			return words.Hint(fmt.Errorf("read %s:%d: %w", d.path, d.line(there.StartOffset), errNotOurs), "rename that server")
-		case binary == want.Command && slices.Equal(args, want.Args):
-			return nil
-		}
-		s.unserve(d, a)
-	}
-	return d.put(want, a.Member, "ccd")
-}
-
-// server is an MCP server in a client's settings.
-type server struct {
-	Type    string   `json:"type,omitempty"`
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
-	Tools   []string `json:"tools,omitempty"`
-}
-
-// unserve removes the MCP server if it is ccd's.
-func (s *Setup) unserve(d *document, a agent) {
-	if s.serverIn(d, a) != "" {
-		d.remove(pointer(a.Member, "ccd"))
-	}
-}
-
-// serverIn returns the binary that ccd's MCP server starts, "" if there is none.
-func (s *Setup) serverIn(d *document, a agent) string {
-	if binary, ours := s.server(d.get(a.Member, "ccd")); ours {
-		return binary
-	}
-	return ""
-}
-
-// server returns the binary that an MCP server starts, and whether the server is ccd's.
-func (s *Setup) server(v *hujson.Value) (binary string, ok bool) {
-	args, ok := stringsOf(get(v, "args"))
-	binary = stringOf(get(v, "command"))
-	return binary, ok && s.serves(binary, args)
-}
-
 // edited returns the error for a file of ccd's that the user changed.
 func (f file) edited() error {
 	return words.Hint(fmt.Errorf("read %s: %w", f.path, errEdited), "save your changes elsewhere, then: rm %s", transcript.ShellWord(f.path))
 }
 
 var errEdited = errors.New("it was changed since ccd wrote it")
-
-var errNotOurs = errors.New("there is an MCP server named ccd that ccd did not write")

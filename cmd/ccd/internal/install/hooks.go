@@ -1,9 +1,9 @@
 package install
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,55 +13,87 @@ import (
 	"ccd/internal/words"
 )
 
-// call is one of ccd's hooks in a text.
-type call struct {
-	event           string
-	at              jsontext.Pointer
-	command, binary string
+// mine is a value of ccd's in a JSON file, written by any binary.
+type mine struct {
+	at     jsontext.Pointer
+	says   string // what is compared with that of an entry
+	binary string // that it starts, "" for none
 }
 
-// calls finds ccd's hooks, and skips what does not have the form of a hook.
-func (d *document) calls() (all []call) {
-	for event, groups := range members(d.get("hooks")) {
-		for g := range elements(groups) {
-			for h, v := range elements(get(&elements(groups)[g], "hooks")) {
-				command := stringOf(get(&v, "command"))
-				if binary, ok := binaryOf(command); ok {
-					all = append(all, call{event, pointer("hooks", event, strconv.Itoa(g), "hooks", strconv.Itoa(h)), command, binary})
-				}
-			}
+// entry is a value that this binary writes.
+type entry struct {
+	says  string
+	value any
+	path  []string // - at its end is a new element of a list
+	other error    // if something else has the path
+}
+
+// inDocument returns a piece that is some entries of a JSON file. find returns what ccd has there, in the order of the file.
+func inDocument(name, path string, find func(*document) []mine, wanted []entry) piece {
+	p := piece{name: name, path: path, perm: 0o600}
+	take := func(d *document) error {
+		for _, m := range slices.Backward(find(d)) { // so that the indexes of the others stay valid
+			d.remove(m.at)
 		}
-	}
-	return all
-}
-
-// binaries returns the programs that ccd's hooks start.
-func (d *document) binaries() (paths []string) {
-	for _, c := range d.calls() {
-		paths = append(paths, c.binary)
-	}
-	return paths
-}
-
-// hook makes each of an agent's events call ccd once.
-func (s *Setup) hook(d *document, a agent) error {
-	have, want := map[string]string{}, map[string]string{}
-	for _, c := range d.calls() {
-		have[c.event] += c.command // two are not the one that is wanted
-	}
-	for _, e := range a.Events {
-		want[e.Client] = s.command("hook " + e.Name + " --agent " + a.id)
-	}
-	if maps.Equal(have, want) {
 		return nil
 	}
-	d.unhook()
-	for _, e := range a.Events {
-		if err := d.put(map[string]any{"hooks": []any{command{"command", want[e.Client], e.Timeout}}}, "hooks", e.Client, "-"); err != nil {
-			return err
+	p.take = edit(take)
+	p.put = edit(func(d *document) error {
+		var have, want []string
+		for _, m := range find(d) {
+			have = append(have, m.says)
 		}
+		for _, e := range wanted {
+			want = append(want, e.says)
+		}
+		if slices.Sort(have); slices.Equal(have, slices.Sorted(slices.Values(want))) {
+			return nil
+		}
+		_ = take(d) // never fails
+		for _, e := range wanted {
+			if there := d.get(e.path...); there != nil {
+				return fmt.Errorf("read %s:%d: %w", d.path, d.line(there.StartOffset), e.other)
+			}
+			if err := d.put(e.value, e.path...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	p.binaries = func(f file) (paths []string) {
+		if d, err := parse(f.path, f.text, f.comments); err == nil {
+			for _, m := range find(d) {
+				paths = append(paths, m.binary)
+			}
+		}
+		return paths
 	}
-	return nil
+	return p
+}
+
+// edit returns a function that edits the JSON document in a file. If a file without a backup loses its last member, its
+// text is empty, because install made it.
+func edit(change func(d *document) error) func(file) ([]byte, error) {
+	return func(f file) ([]byte, error) {
+		d, err := parse(f.path, f.text, f.comments)
+		if err != nil {
+			return nil, err
+		}
+		before := d.bytes()
+		if err = change(d); err != nil {
+			return nil, err
+		}
+		if bytes.Equal(d.bytes(), before) {
+			return f.text, nil
+		}
+		if v, _ := last(&d.root); v == nil && f.backup == nil {
+			return nil, nil
+		}
+		if bytes.HasPrefix(f.text, byteOrderMark) {
+			return slices.Concat(byteOrderMark, d.bytes()), nil
+		}
+		return d.bytes(), nil
+	}
 }
 
 // command is a hook or a status line in a client's settings.
@@ -71,42 +103,77 @@ type command struct {
 	Timeout int    `json:"timeout,omitzero"`
 }
 
-// unhook removes ccd's hooks.
-func (d *document) unhook() {
-	for _, c := range slices.Backward(d.calls()) { // so that the indexes of the others stay valid
-		d.remove(c.at)
+// hooks are the calls of ccd at an agent's events.
+func (s *Setup) hooks(a agent) (all []entry) {
+	for _, e := range a.Events {
+		line := s.command("hook " + e.Name + " --agent " + a.id)
+		all = append(all, entry{
+			says: e.Client + " " + line, path: []string{"hooks", e.Client, "-"},
+			value: map[string]any{"hooks": []any{command{"command", line, e.Timeout}}},
+		})
 	}
+	return all
+}
+
+// calls finds ccd's hooks, and skips what does not have the form of a hook.
+func (d *document) calls() (all []mine) {
+	for event, groups := range members(d.get("hooks")) {
+		for g := range elements(groups) {
+			for h, v := range elements(get(&elements(groups)[g], "hooks")) {
+				line := stringOf(get(&v, "command"))
+				if binary, ok := binaryOf(line); ok {
+					all = append(all, mine{pointer("hooks", event, strconv.Itoa(g), "hooks", strconv.Itoa(h)), event + " " + line, binary})
+				}
+			}
+		}
+	}
+	return all
 }
 
 // statusLine is the member of Claude Code's settings that holds the command of its status line.
 const statusLine = "statusLine"
 
-var errOtherLine = errors.New("another status line is configured")
-
-// lineBinary returns the binary that the status line starts, and whether the line is ccd's.
-func (d *document) lineBinary() (binary string, ours bool) {
-	return called(shellWords(strings.TrimSuffix(stringOf(d.get(statusLine, "command")), harmless)), "statusline")
+// line is ccd's status line.
+func (s *Setup) line() []entry {
+	line := s.command("statusline")
+	other := words.Hint(errors.New("another status line is configured"), "remove it and try again, or call `ccd statusline` from it with the same stdin")
+	return []entry{{line, command{Type: "command", Command: line}, []string{statusLine}, other}}
 }
 
-// putLine adds the status line, or repairs it.
-func (s *Setup) putLine(d *document) error {
-	line := command{Type: "command", Command: s.command("statusline")}
-	there := d.get(statusLine)
-	switch _, ours := d.lineBinary(); {
-	case ours && stringOf(get(there, "command")) == line.Command:
-		return nil
-	case ours:
-		d.takeLine()
-	case there != nil:
-		return words.Hint(fmt.Errorf("read %s:%d: %w", d.path, d.line(there.StartOffset), errOtherLine),
-			"remove it and try again, or call `ccd statusline` from it with the same stdin")
+// ownLine finds the status line if it is ccd's.
+func (d *document) ownLine() []mine {
+	line := stringOf(d.get(statusLine, "command"))
+	if binary, ours := called(shellWords(strings.TrimSuffix(line, harmless)), "statusline"); ours {
+		return []mine{{pointer(statusLine), line, binary}}
 	}
-	return d.put(line, statusLine)
+	return nil
 }
 
-// takeLine removes the status line if it is ccd's.
-func (d *document) takeLine() {
-	if _, ours := d.lineBinary(); ours {
-		d.remove(pointer(statusLine))
+// server is an MCP server in a client's settings.
+type server struct {
+	Type    string   `json:"type,omitempty"`
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+	Tools   []string `json:"tools,omitempty"`
+}
+
+var errNotOurs = words.Hint(errors.New("there is an MCP server named ccd that ccd did not write"), "rename that server")
+
+// server is ccd's MCP server in an agent's settings.
+func (s *Setup) server(a agent) []entry {
+	v := server{a.Type, s.o.Executable, s.arguments(), a.Tools}
+	return []entry{{fmt.Sprintf("%q %q", v.Command, v.Args), v, []string{a.Member, "ccd"}, errNotOurs}}
+}
+
+// ownServer returns a function that finds the MCP server in a member if it is ccd's.
+func (s *Setup) ownServer(member string) func(*document) []mine {
+	return func(d *document) []mine {
+		v := d.get(member, "ccd")
+		args, ok := stringsOf(get(v, "args"))
+		binary := stringOf(get(v, "command"))
+		if !ok || !s.serves(binary, args) {
+			return nil
+		}
+		return []mine{{pointer(member, "ccd"), fmt.Sprintf("%q %q", binary, args), binary}}
 	}
 }

@@ -30,10 +30,7 @@ type model struct {
 // anyWindow is the context window of ccd's model in tokens: whatever the client sends fits in it.
 const anyWindow = 1_000_000_000
 
-var (
-	errOtherModel = errors.New("another model is configured")
-	errProxy      = errors.New("the client uses a proxy, and NO_PROXY does not have 127.0.0.1")
-)
+var errProxy = errors.New("the client uses a proxy, and NO_PROXY does not have 127.0.0.1")
 
 // proxied reports whether the client sends to a proxy what is for loopback.
 func (s *Setup) proxied(d *document, m transcript.Model) bool {
@@ -58,7 +55,9 @@ func (s *Setup) Offer(id, url string) error {
 	}
 	f.comments = a.Comments
 	text, err := edit(func(d *document) error {
-		d.withdraw(*a.Model)
+		for _, m := range slices.Backward(d.offered(*a.Model)) {
+			d.remove(m.at)
+		}
 		switch {
 		case url == "":
 			return nil
@@ -79,32 +78,28 @@ func (s *Setup) Offer(id, url string) error {
 	return p.Apply()
 }
 
-// putModel names ccd's model. A model that is not ccd's is never replaced.
-func (d *document) putModel(a agent) error {
-	there := d.get(a.Model.Key)
-	switch {
-	case there == nil:
-		return d.put(a.Model.Value, a.Model.Key)
-	case stringOf(there) != a.Model.Value:
-		return words.Hint(fmt.Errorf("read %s:%d: %s: %w", d.path, d.line(there.StartOffset), a.Model.Key, errOtherModel),
-			"remove it, or %q from live.clients in ccd's configuration", a.Name)
-	}
-	return nil
+// model is the name of ccd's model. A model that is not ccd's is never replaced.
+func (s *Setup) model(a agent) []entry {
+	other := words.Hint(fmt.Errorf("%s: another model is configured", a.Model.Key), "remove it, or %q from live.clients in ccd's configuration", a.Name)
+	return []entry{{a.Model.Value, a.Model.Value, []string{a.Model.Key}, other}}
 }
 
-// takeModel removes the name of ccd's model, and the model if it is offered.
-func (d *document) takeModel(m transcript.Model) {
-	d.withdraw(m)
-	if stringOf(d.get(m.Key)) == m.Value {
-		d.remove(pointer(m.Key))
+// ownModel returns a function that finds the name of ccd's model, and the model if it is offered.
+func ownModel(m transcript.Model) func(*document) []mine {
+	return func(d *document) (all []mine) {
+		if name := stringOf(d.get(m.Key)); name == m.Value {
+			all = append(all, mine{pointer(m.Key), name, ""})
+		}
+		return append(all, d.offered(m)...)
 	}
 }
 
-// withdraw removes ccd's model from the client's list.
-func (d *document) withdraw(m transcript.Model) {
-	for i, v := range slices.Backward(elements(d.get(m.List...))) {
+// offered finds ccd's model in the client's list.
+func (d *document) offered(m transcript.Model) (all []mine) {
+	for i, v := range elements(d.get(m.List...)) {
 		if stringOf(get(&v, "id")) == m.ID && strings.HasPrefix(stringOf(get(&v, "baseUrl")), loopback) {
-			d.remove(pointer(append(slices.Clone(m.List), strconv.Itoa(i))...))
+			all = append(all, mine{pointer(append(slices.Clone(m.List), strconv.Itoa(i))...), m.ID, ""})
 		}
 	}
+	return all
 }

@@ -41,15 +41,13 @@ type piece struct {
 func (s *Setup) pieces(a agent) (all []piece) {
 	add := func(p piece) { all = append(all, p) }
 	if a.hooks != "" {
-		add(inDocument("hooks", a.hooks, func(d *document) error { return s.hook(d, a) },
-			(*document).unhook, (*document).binaries))
+		add(inDocument("hooks", a.hooks, (*document).calls, s.hooks(a)))
 	}
 	switch {
 	case a.servers != "" && a.Member == "":
 		add(s.tomlServer(a))
 	case a.servers != "":
-		add(inDocument("mcp", a.servers, func(d *document) error { return s.serve(d, a) },
-			func(d *document) { s.unserve(d, a) }, func(d *document) []string { return []string{s.serverIn(d, a)} }))
+		add(inDocument("mcp", a.servers, s.ownServer(a.Member), s.server(a)))
 	}
 	if a.skill != "" {
 		add(ownFile("skill", a.skill, skillText(s.o.Executable)))
@@ -83,7 +81,7 @@ func (s *Setup) options(a agent) (all []piece) {
 		}
 	}
 	if a.Model != nil {
-		p := inDocument("model", a.hooks, func(d *document) error { return d.putModel(a) }, func(d *document) { d.takeModel(*a.Model) }, nil)
+		p := inDocument("model", a.hooks, ownModel(*a.Model), s.model(a))
 		if s.summarizes(a) {
 			all = append(all, p)
 		} else {
@@ -95,48 +93,9 @@ func (s *Setup) options(a agent) (all []piece) {
 		if s.o.Line != nil {
 			m = map[bool]mode{true: wanted, false: dropped}[*s.o.Line]
 		}
-		add(inDocument("statusline", a.hooks, s.putLine, (*document).takeLine, func(d *document) []string {
-			binary, _ := d.lineBinary()
-			return []string{binary}
-		}), m)
+		add(inDocument("statusline", a.hooks, (*document).ownLine, s.line()), m)
 	}
 	return all
-}
-
-// edit returns a function that edits the JSON document in a file. If a file without a backup loses its last member, its
-// text is empty, because install made it.
-func edit(change func(d *document) error) func(file) ([]byte, error) {
-	return func(f file) ([]byte, error) {
-		d, err := parse(f.path, f.text, f.comments)
-		if err != nil {
-			return nil, err
-		}
-		before := d.bytes()
-		if err = change(d); err != nil {
-			return nil, err
-		}
-		if bytes.Equal(d.bytes(), before) {
-			return f.text, nil
-		}
-		if v, _ := last(&d.root); v == nil && f.backup == nil {
-			return nil, nil
-		}
-		if bytes.HasPrefix(f.text, byteOrderMark) {
-			return slices.Concat(byteOrderMark, d.bytes()), nil
-		}
-		return d.bytes(), nil
-	}
-}
-
-// inDocument returns a piece of a JSON file.
-func inDocument(name, path string, put func(d *document) error, take func(d *document), binaries func(*document) []string) piece {
-	without := func(d *document) error { take(d); return nil }
-	return piece{name: name, path: path, perm: 0o600, put: edit(put), take: edit(without), binaries: func(f file) []string {
-		if d, err := parse(f.path, f.text, f.comments); err == nil && binaries != nil {
-			return binaries(d)
-		}
-		return nil
-	}}
 }
 
 // ownFile returns a piece that is a whole file with this text, in which CHECKSUM stands for that of the text.

@@ -49,7 +49,7 @@ func (s *Setup) putTOML(f file) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case server != nil && !s.serves(server.Command, server.Args):
-		return nil, words.Hint(fmt.Errorf("read %s: %w", f.path, errNotOurs), "rename that server")
+		return nil, fmt.Errorf("read %s: %w", f.path, errNotOurs)
 	case reflect.DeepEqual(server, wanted):
 		return f.text, nil
 	}
