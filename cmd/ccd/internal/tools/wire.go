@@ -1,11 +1,8 @@
 package tools
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 	"sync"
 
@@ -13,179 +10,88 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxMessage is the length of the longest message, in bytes. No call needs a longer one, whose end is not kept.
-const maxMessage = 16 << 20
-
-// invalid is the answer to a line that is no message. The ID of its request, if it has one, is unknown.
-var invalid = []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is not a JSON-RPC message, or too long"}}`)
-
-// wire is the transport, one message per line. Unlike the SDK's it answers an invalid line and continues, and it answers all
-// requests read before the input ended.
+// wire is the SDK's transport, one message per line. Unlike that, it answers all calls read before the input ended.
 type wire struct {
 	in  io.Reader
 	out io.Writer
 }
 
 // Connect implements mcp.Transport.
-func (w wire) Connect(context.Context) (mcp.Connection, error) {
-	c := &connection{out: w.out, lines: make(chan []byte), closed: make(chan struct{}), open: map[string]bool{}, changed: make(chan struct{}, 1)}
-	go c.read(w.in)
-	return c, nil
+func (w wire) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := (&mcp.IOTransport{Reader: io.NopCloser(w.in), Writer: kept{w.out}}).Connect(ctx)
+	closed := make(chan struct{})
+	return &connection{
+		Connection: c, closed: closed, end: sync.OnceFunc(func() { close(closed) }), open: map[jsonrpc.ID]bool{}, answered: make(chan struct{}, 1),
+	}, err
 }
+
+// kept is an output that is not closed: the process ends with it.
+type kept struct{ io.Writer }
+
+// Close implements io.Closer.
+func (kept) Close() error { return nil }
 
 // connection is a wire in use.
 type connection struct {
-	lines  chan []byte // closed when the input ends, after failed is set
-	failed error
-	close  sync.Once
+	mcp.Connection
 	closed chan struct{}
+	end    func() // closes closed
 
-	mu      sync.Mutex
-	out     io.Writer
-	open    map[string]bool // calls without an answer yet
-	changed chan struct{}   // an answer was written
+	mu       sync.Mutex
+	open     map[jsonrpc.ID]bool // calls without an answer yet
+	answered chan struct{}       // one was answered
 }
 
-// read sends lines until the input ends. It cannot be interrupted, so it may still wait in Read when the process exits.
-func (c *connection) read(in io.Reader) {
-	defer close(c.lines)
-	r := bufio.NewReaderSize(in, 64<<10)
-	for {
-		line, err := readLine(r)
-		if len(line) > 0 {
-			select {
-			case c.lines <- line:
-			case <-c.closed:
-				return
-			}
-		}
-		if err != nil {
-			if err != io.EOF {
-				c.failed = fmt.Errorf("read request: %w", err)
-			}
-			return
-		}
-	}
-}
-
-// readLine reads a line without its newline. With an error it also returns what it read before.
-func readLine(r *bufio.Reader) (line []byte, err error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		if len(line) <= maxMessage {
-			line = append(line, part...)
-		}
-		if err != bufio.ErrBufferFull {
-			return bytes.TrimRight(line, "\r\n"), err
-		}
-	}
-}
-
-// Read implements mcp.Connection.
+// Read returns the next message. The SDK stops all calls at the end of the input, so that comes after their answers.
 func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
-	for {
+	msg, err := c.Connection.Read(ctx)
+	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
+		c.note(req.ID, true)
+	}
+	for errors.Is(err, io.EOF) && c.waits() {
 		select {
+		case <-c.answered:
+		case <-c.closed:
+			return nil, err
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-c.closed:
-			return nil, io.EOF
-		case line, ok := <-c.lines:
-			if !ok && c.failed != nil {
-				return nil, c.failed
-			} else if !ok {
-				return nil, c.drained(ctx)
-			}
-			if msg, err := jsonrpc.DecodeMessage(line); err == nil {
-				c.note(msg)
-				return msg, nil
-			}
-			if err := c.write(invalid); err != nil {
-				return nil, err
-			}
 		}
 	}
+	return msg, err
 }
 
-// note remembers a call until it is answered or cancelled.
-func (c *connection) note(msg jsonrpc.Message) {
-	req, ok := msg.(*jsonrpc.Request)
-	if !ok {
-		return
-	}
+// note notes that a call is open, or no more.
+func (c *connection) note(id jsonrpc.ID, open bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if req.IsCall() {
-		c.open[key(req.ID)] = true
-		return
-	}
-	var cancelled struct {
-		RequestID any `json:"requestId"`
-	}
-	if req.Method == "notifications/cancelled" && json.Unmarshal(req.Params, &cancelled) == nil {
-		if id, err := jsonrpc.MakeID(cancelled.RequestID); err == nil {
-			delete(c.open, key(id))
-		}
+	if open {
+		c.open[id] = true
+	} else {
+		delete(c.open, id)
 	}
 }
 
-// key returns an ID as a map key. 1 and "1" are different IDs.
-func key(id jsonrpc.ID) string { return fmt.Sprintf("%T %v", id.Raw(), id.Raw()) }
-
-// drained waits until all calls are answered, then returns io.EOF.
-func (c *connection) drained(ctx context.Context) error {
-	for {
-		c.mu.Lock()
-		left := len(c.open)
-		c.mu.Unlock()
-		if left == 0 {
-			return io.EOF
-		}
-		select {
-		case <-c.changed:
-		case <-c.closed:
-			return io.EOF
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+func (c *connection) waits() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open) > 0
 }
 
-// Write implements mcp.Connection.
+// Write writes a message, perhaps the answer to a call.
 func (c *connection) Write(ctx context.Context, msg jsonrpc.Message) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	text, err := jsonrpc.EncodeMessage(msg)
-	if err != nil {
-		return fmt.Errorf("encode answer: %w", err)
-	}
-	err = c.write(text)
+	err := c.Connection.Write(ctx, msg)
 	if r, ok := msg.(*jsonrpc.Response); ok {
-		c.mu.Lock()
-		delete(c.open, key(r.ID))
-		c.mu.Unlock()
+		c.note(r.ID, false)
 		select {
-		case c.changed <- struct{}{}:
+		case c.answered <- struct{}{}:
 		default:
 		}
 	}
 	return err
 }
 
-func (c *connection) write(line []byte) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, err := c.out.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("write answer: %w", err)
-	}
-	return nil
-}
-
-// Close implements mcp.Connection.
+// Close ends the waiting of Read, too.
 func (c *connection) Close() error {
-	c.close.Do(func() { close(c.closed) })
-	return nil
+	c.end()
+	return c.Connection.Close()
 }
-
-// SessionID implements mcp.Connection. There is one session per process.
-func (c *connection) SessionID() string { return "" }

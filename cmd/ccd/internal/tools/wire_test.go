@@ -60,8 +60,6 @@ func TestHandshakes(t *testing.T) {
 		"a probe, then that":      {discover, initialize, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, sessions},
 		"a probe, the newer form": {discover, newer},
 		"empty lines":             {"", initialize, "", sessions, ""},
-		"a line that is none":     {initialize, "this is not JSON {", sessions},
-		"JSON that is none":       {initialize, `{"jsonrpc":"2.0"}`, `[]`, `7`, sessions},
 	} {
 		got := lines(t, one(), input...)
 		for id, r := range got {
@@ -72,9 +70,6 @@ func TestHandshakes(t *testing.T) {
 		if text, _ := json.Marshal(got[float64(1)].Result); !strings.Contains(string(text), "a session") {
 			t.Errorf("%s: the call was answered with %s", name, text)
 		}
-		if bad := got[nil]; strings.Contains(name, "is none") != (bad.Error != nil && bad.Error.Code == -32700) {
-			t.Errorf("%s: %+v", name, bad.Error)
-		}
 		if r, ok := got["server-discover-probe-1"]; strings.Contains(name, "probe") {
 			if text, _ := json.Marshal(r.Result); !ok || !strings.Contains(string(text), "2026-07-28") || !strings.Contains(string(text), "2025-11-25") {
 				t.Errorf("%s: the probe was answered with %s", name, text)
@@ -83,17 +78,13 @@ func TestHandshakes(t *testing.T) {
 	}
 }
 
-// TestLongLines: a line that is too long is refused, and the next one is answered.
-func TestLongLines(t *testing.T) {
-	long := strings.Repeat("x", maxMessage+1)
-	call := strings.Replace(sessions, `"id":1`, `"id":7`, 1)
-	got := lines(t, one(), initialize, strings.Replace(call, `{}`, `{"agent":"`+long+long+`"}`, 1), sessions)
-	if text, _ := json.Marshal(got[1.0].Result); !strings.Contains(string(text), "a session") || len(got) != 3 || got[nil].Error == nil {
-		t.Errorf("%d answers, that behind it is %s", len(got), text)
-	}
-	fits := strings.Replace(call, `{}`, `{"agent":""},"x":"`+long[:maxMessage-200]+`"`, 1)
-	if got := lines(t, one(), initialize, fits)[7.0]; got.Error != nil || got.Result == nil {
-		t.Errorf("a line of %d bytes: %+v", len(fits), got.Error)
+// TestNoMessage: a line that is none ends the server with an error.
+func TestNoMessage(t *testing.T) {
+	for _, line := range []string{"this is not JSON {", `{"jsonrpc":"2.0"}`, `[]`, `7`, `{"x":"` + strings.Repeat("x", 17<<20)} {
+		in := strings.NewReader(initialize + "\n" + line + "\n")
+		if err := Serve(t.Context(), "1", quiet(one()), in, io.Discard, slog.New(slog.DiscardHandler)); err == nil {
+			t.Errorf("%.40s is no message, and no error", line)
+		}
 	}
 }
 
