@@ -80,31 +80,36 @@ func addText[Q any](h handler, s *mcp.Server, t textTool[Q]) {
 			if err != nil {
 				return answer{}, err
 			}
-			return pageOf(req, session, split(w.text, room(req)))
+			a := answer{about: t.name}
+			if session != "" {
+				a.about += " of session " + session
+			}
+			a, _, err = a.paged(req, split(w.text, room(req)), map[string]any{"session": session})
+			return a, err
 		})
 	})
 }
 
-// pageOf returns the page that a request asks for, says which one it is and how to get the next one.
-func pageOf(req *mcp.CallToolRequest, session string, pages [][]byte) (answer, error) {
+// paged adds the page that a request asks for, which one it is and how to get the next one, if there are more. same are arguments that
+// name the same thing when something newer has come.
+func (a answer) paged(req *mcp.CallToolRequest, pages [][]byte, same map[string]any) (_ answer, more bool, err error) {
 	var q struct{ Page int }
 	_ = json.Unmarshal(req.Params.Arguments, &q) // it has been checked against the schema
-	name, n, last := req.Params.Name, max(1, q.Page), len(pages)
+	n, last := max(1, q.Page), len(pages)
 	if n > last {
-		return answer{}, toolError(fmt.Sprintf("%s: no page %d: the last page is %d", name, n, last))
-	}
-	a := answer{about: name, body: string(pages[n-1]), end: "That is all of it."}
-	if session != "" {
-		a.about += " of session " + session
+		return answer{}, false, toolError(fmt.Sprintf("%s: no page %d: the last page is %d", req.Params.Name, n, last))
 	}
 	a.about += fmt.Sprintf(", page %d of %d", n, last)
-	switch {
+	switch a.body = string(pages[n-1]); {
 	case last > n:
-		a.end = "More follows; next page: " + again(req, map[string]any{"page": n + 1, "session": session})
+		same["page"] = n + 1
+		a.end = "More follows; next page: " + again(req, same)
 	case n > 1:
 		a.end = "That was the last page."
 	case a.body == "":
 		a.end = "No results."
+	default:
+		a.end = "That is all of it."
 	}
-	return a, nil
+	return a, last > n, nil
 }

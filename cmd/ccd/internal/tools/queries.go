@@ -11,7 +11,7 @@ your own context was compacted. Fetch the original behind any "[ccd ID ...]" in 
 	restoreText = `Get back the exact original text behind a marker "[ccd ID ...]": a tool output, a message, a file as it
 was read, an image. Use it whenever you need the content behind a marker, before you guess or run a command again. It also
 returns record N of a session (SESSION#N) and, with file, a file as an agent last read or wrote it. Large originals come in
-pages: continue with offset as the end of the answer says.`
+pages: the end of the answer says how to get the next one.`
 	searchText = `Search the text of the archived sessions of this project, newest first: hits with session, record, ID and a snippet. Use
 it to find where something was said, done or seen before, by words, tool or file; then restore the ID.`
 	timelineText = `List a session turn by turn, one line per turn: time, request, tools, files changed, failed
@@ -68,6 +68,5 @@ type RestoreQuery struct {
 	File    string `json:"file,omitempty" jsonschema:"instead of id: path of a file, to get it as an agent last read or wrote it"`
 	At      string `json:"at,omitempty" jsonschema:"with file: as it was at this time, such as 2026-01-29T10:30Z"`
 	Session string `json:"session,omitempty" jsonschema:"with file: in this session only"`
-	Offset  int64  `json:"offset,omitempty" jsonschema:"characters to skip, where the page begins"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"maximum number of characters; default and maximum are what fits into one answer"`
+	Page    int    `json:"page,omitempty" jsonschema:"page of the answer, from 1"`
 }

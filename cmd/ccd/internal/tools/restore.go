@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -42,8 +43,6 @@ func (q RestoreQuery) check() error {
 		return toolError("restore: at and session need file; to get a record of a session use id SESSION#N")
 	case q.File != "" && q.Raw:
 		return toolError("restore: use only one of raw and file")
-	case q.Offset < 0 || q.Limit < 0:
-		return toolError("restore: offset and limit must not be negative")
 	}
 	return nil
 }
@@ -64,7 +63,7 @@ func (o Original) page(ctx context.Context, req *mcp.CallToolRequest, q RestoreQ
 			a.notes = append(a.notes, hidden)
 		}
 	}
-	if len(o.Images) > 0 && q.Offset == 0 {
+	if len(o.Images) > 0 && q.Page < 2 {
 		a.images = images(o.Images)
 		a.notes = append(a.notes, fmt.Sprintf("Images in it: %d, shown after its text: %d. Use raw for the JSON that contains them.", len(o.Images), len(a.images)))
 	}
@@ -80,7 +79,7 @@ func (o Original) page(ctx context.Context, req *mcp.CallToolRequest, q RestoreQ
 		a.end = "It is not shown: binary data" + o.elsewhere(q) + "."
 		return a, nil
 	}
-	return o.window(a, req, q, w)
+	return o.text(a, req, q, w)
 }
 
 // elsewhere says how large an original is, and how to get it in a shell.
@@ -94,46 +93,23 @@ func (o Original) elsewhere(q RestoreQuery) (text string) {
 	return text + ". In a shell: ccd agent restore '" + q.ID + "' > FILE"
 }
 
-// window adds the characters that are asked for, as many as fit, and their position. A byte that is not UTF-8 counts as one
-// character and becomes U+FFFD, because JSON cannot represent it.
-func (o Original) window(a answer, req *mcp.CallToolRequest, q RestoreQuery, w whole) (answer, error) {
-	total := int64(utf8.RuneCount(w.text))
-	if q.Offset > 0 && q.Offset >= total {
-		return answer{}, toolError(fmt.Sprintf("restore: offset %d is beyond the end: the text has %d characters", q.Offset, total))
+// text adds the page that is asked for. A byte that is not UTF-8 becomes U+FFFD, because JSON cannot represent it.
+func (o Original) text(a answer, req *mcp.CallToolRequest, q RestoreQuery, w whole) (answer, error) {
+	text := []byte(strings.Map(func(r rune) rune { return r }, string(w.text)))
+	if !utf8.Valid(w.text) {
+		a.notes = append(a.notes, "Bytes in it are not UTF-8, each shown as U+FFFD. In a shell, `ccd agent restore` prints them exactly.")
 	}
-	var body []byte
-	most := room(req)
-	rest, to, wrong := w.text[prefix(w.text, q.Offset):], q.Offset, 0
-	for len(rest) > 0 && (q.Limit == 0 || to < q.Offset+int64(q.Limit)) {
-		r, n := utf8.DecodeRune(rest)
-		if len(body)+utf8.RuneLen(r) > most {
-			break
-		}
-		if r == utf8.RuneError && n == 1 {
-			wrong++
-		}
-		body, rest, to = utf8.AppendRune(body, r), rest[n:], to+1
-	}
-	a.body = string(body)
-	span := fmt.Sprintf("characters %d to %d of %d", q.Offset, to, total)
-	if wrong > 0 {
-		a.notes = append(a.notes, fmt.Sprintf("Bytes in it that are not UTF-8: %d, each shown as U+FFFD. In a shell, `ccd agent restore` prints them exactly.", wrong))
-	}
+	a, more, err := a.paged(req, split(text, room(req)), map[string]any{"id": o.Name})
 	switch {
-	case len(rest) > 0:
-		a.end = "More follows. This is " + span + "; next page: " + again(req, map[string]any{"offset": to, "id": o.Name})
+	case err != nil || more:
 	case w.more:
 		a.end = "More follows, which is too long to be shown" + o.elsewhere(q) + "."
-	case q.Offset > 0:
-		a.end = "End of the text: " + span + "."
-	case a.body == "" && len(o.Images) > 0:
+	case len(text) == 0 && len(o.Images) > 0:
 		a.end = "It has no text."
-	case a.body == "":
+	case len(text) == 0:
 		a.end = "It is empty."
-	default:
-		a.end = "That is all of it: " + span + "."
 	}
-	return a, nil
+	return a, err
 }
 
 // images returns the images of a type that models accept, at most maxImage bytes of them.
@@ -174,14 +150,4 @@ func binary(head []byte) bool {
 		i += n
 	}
 	return wrong*10 > len(head) || wrong > 0 && bytes.IndexByte(head, 0) >= 0
-}
-
-// prefix returns the number of bytes that the first max characters take.
-func prefix(text []byte, max int64) int {
-	n := 0
-	for ; max > 0 && n < len(text); max-- {
-		_, size := utf8.DecodeRune(text[n:])
-		n += size
-	}
-	return n
 }

@@ -150,25 +150,14 @@ func TestPagesOfAnOriginalJoinToItsText(t *testing.T) {
 	}
 }
 
-func TestLimitsAndOffsetsCountCharacters(t *testing.T) {
-	text := "0é2山4😀6\xff8"
-	s := connect(t, restoring([]byte(text), 1), "x")
-	chars := strings.Split(strings.ToValidUTF8(text, "\ufffd"), "")
-	for from := range chars {
-		for limit := 1; limit < 12; limit++ {
-			all := texts(call(t, s, "restore", map[string]any{"id": "a", "offset": from, "limit": limit}))
-			if want := strings.Join(chars[from:min(len(chars), from+limit)], ""); all[1] != want {
-				t.Errorf("%d characters from %d: %q, want %q", limit, from, all[1], want)
-			}
-		}
-	}
-	r := call(t, s, "restore", map[string]any{"id": "a", "offset": 9})
-	if !r.IsError || !strings.Contains(texts(r)[0], "the text has 9 characters") {
-		t.Errorf("behind the end: %q", texts(r))
-	}
+func TestWhatIsNotUTF8(t *testing.T) {
+	s := connect(t, restoring([]byte("0é2山4😀6\xff8, and so on"), 1), "x")
 	all := texts(call(t, s, "restore", map[string]any{"id": "a"}))
-	if !strings.Contains(all[0], "not UTF-8: 1") {
-		t.Errorf("nothing says that it is not exact: %q", all[0])
+	if all[1] != "0é2山4😀6\ufffd8, and so on" || !strings.Contains(all[0], "not UTF-8") {
+		t.Errorf("%q", all)
+	}
+	if r := call(t, s, "restore", map[string]any{"id": "a", "page": 2}); !r.IsError || !strings.Contains(texts(r)[0], "the last page is 1") {
+		t.Errorf("behind the end: %q", texts(r))
 	}
 }
 
@@ -185,13 +174,14 @@ func TestWhatIsTooLong(t *testing.T) {
 		}}, nil
 	}}
 	s := connect(t, a, "x")
-	all := texts(call(t, s, "restore", map[string]any{"id": "a", "offset": 100_000}))
-	if want := strings.Repeat(string(stretch), 4)[100_000:]; !strings.HasPrefix(want, all[1]) {
+	all := texts(call(t, s, "restore", map[string]any{"id": "a", "page": 3}))
+	page := (maxAnswer - maxFrame) / 16 * 16
+	if want := strings.Repeat(string(stretch), 4)[2*page:]; !strings.HasPrefix(want, all[1]) {
 		t.Errorf("not the page that was asked for")
 	}
-	all = texts(call(t, s, "restore", map[string]any{"id": "a", "offset": maxText - 7}))
-	if all[1] != "9abcde\n" || !strings.Contains(all[2], "209715200 bytes in the transcript. In a shell: ccd agent restore 'a' > FILE") {
-		t.Errorf("%q", all)
+	all = texts(call(t, s, "restore", map[string]any{"id": "a", "page": maxText/page + 1}))
+	if !strings.Contains(all[2], "209715200 bytes in the transcript. In a shell: ccd agent restore 'a' > FILE") {
+		t.Errorf("%q", all[2])
 	}
 }
 
@@ -257,7 +247,6 @@ func TestErrorsAreTheModelsToRead(t *testing.T) {
 		{map[string]any{"id": "a", "file": "b"}, "either id or file"},
 		{map[string]any{"id": "a", "at": "2026"}, "need file"},
 		{map[string]any{"file": "a", "raw": true}, "only one"},
-		{map[string]any{"id": "a", "offset": -1}, "must not be negative"},
 		{map[string]any{"id": 7}, "type"},
 		{map[string]any{"name": "a"}, "additional properties"},
 	} {
@@ -281,8 +270,8 @@ func TestWhatIsNoTextIsNotShown(t *testing.T) {
 		"large image": {huge, false, "image/png too large for an answer"},
 		"program":     {append([]byte("\x7fELF\x02\x01\x01\x00"), bytes.Repeat([]byte{0x90, 0x00, 0xe8}, 9000)...), false, "binary data"},
 		"packed":      {append([]byte("\x1f\x8b\x08"), bytes.Repeat([]byte{0x9c, 0xed, 'a'}, 100)...), false, "binary data"},
-		"latin 1":     {[]byte(strings.Repeat("Gr\xfc\xdfe aus der alten Zeit, ", 50)), false, "characters 0 to 1300 of 1300"},
-		"text":        {[]byte(strings.Repeat("x", 9000)), false, "characters 0 to 9000 of 9000"},
+		"latin 1":     {[]byte(strings.Repeat("Gr\xfc\xdfe aus der alten Zeit, ", 50)), false, "That is all of it."},
+		"text":        {[]byte(strings.Repeat("x", 9000)), false, "That is all of it."},
 	} {
 		r := call(t, connect(t, restoring(c.data, 1000), "x"), "restore", map[string]any{"id": "abcd"})
 		var image []byte

@@ -155,7 +155,7 @@ func (a *app) toolSearch(ctx context.Context, q tools.SearchQuery, w io.Writer) 
 func (a *app) toolRestore(ctx context.Context, q tools.RestoreQuery) (tools.Original, error) {
 	o, err := a.toolOriginal(ctx, q)
 	switch {
-	case q.Offset > 0: // a further page
+	case q.Page > 1: // a further page
 		return o, err
 	case err != nil:
 		return o, a.Restored(err)
