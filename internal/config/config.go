@@ -176,7 +176,7 @@ func Load(file string, explicit bool, env []string) (Config, error) {
 		return Config{}, fmt.Errorf("read environment: %w", err)
 	}
 	if c.Watch.MaxWait.Duration < c.Watch.Settle.Duration {
-		return Config{}, fmt.Errorf("read config: watch.max_wait (%s) is less than watch.settle (%s)", c.source("watch.max_wait"), c.source("watch.settle"))
+		return Config{}, fmt.Errorf("read config: watch.max_wait (%s) is less than watch.settle (%s)", c.Source("watch.max_wait"), c.Source("watch.settle"))
 	}
 	return c, nil
 }
@@ -205,12 +205,13 @@ func (c *Config) Path() string { return c.path }
 func (c *Config) Values() []Value {
 	var all []Value
 	for _, k := range c.keys() {
-		all = append(all, Value{k.String(), shown(k.field), c.source(k.String())})
+		all = append(all, Value{k.String(), shown(k.field), c.Source(k.String())})
 	}
 	return all
 }
 
-func (c *Config) source(key string) string { return cmp.Or(c.sources[key], "default") }
+// Source returns where the value of a key comes from, as in Value.
+func (c *Config) Source(key string) string { return cmp.Or(c.sources[key], "default") }
 
 // environment applies CCD_SECTION_KEY. It ignores other variables that begin with CCD_.
 func (c *Config) environment(env []string) error {

@@ -50,8 +50,10 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// shown formats a number of bytes in the largest unit that divides it.
-func (b Bytes) shown() any {
+func (b Bytes) shown() any { return b.String() }
+
+// String returns a number of bytes in the largest unit that divides it.
+func (b Bytes) String() string {
 	step, units := Bytes(1000), []string{"", "kB", "MB", "GB", "TB"}
 	if b%1000 != 0 && b%1024 == 0 { // it was given in binary units
 		step, units = 1024, []string{"", "KiB", "MiB", "GiB", "TiB"}

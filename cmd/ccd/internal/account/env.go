@@ -184,7 +184,7 @@ func (e Env) Place(readOnly bool) (*Place, error) {
 	p.Roots = e.Roots(c, p.Home)
 	for _, r := range p.Roots {
 		if rel, err := filepath.Rel(r.Path, c.Log.File); c.Log.File != "" && err == nil && filepath.IsLocal(rel) {
-			return nil, fmt.Errorf("read config: log.file (%s): %s is below the watched root %s", p.value("log.file").Source, c.Log.File, r.Path)
+			return nil, fmt.Errorf("read config: log.file (%s): %s is below the watched root %s", c.Source("log.file"), c.Log.File, r.Path)
 		}
 	}
 	p.Watch = watcher.Options{
@@ -256,16 +256,4 @@ func (e Env) Agents() registry.Table {
 		t.Redact, _ = redact.New(redact.Config{})
 	}
 	return t
-}
-
-// Written returns a key's value as written in the configuration, with its units.
-func (p *Place) Written(key string) string { return fmt.Sprint(p.value(key).Value) }
-
-func (p *Place) value(key string) config.Value {
-	for _, v := range p.Config.Values() {
-		if v.Key == key {
-			return v
-		}
-	}
-	return config.Value{}
 }

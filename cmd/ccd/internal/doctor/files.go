@@ -108,13 +108,9 @@ func (f *facts) checkRoot(r scan) []Finding {
 			all = append(all, wrong(check, "chmod -R u+rX "+words.Shell(r.Path)+", or add it to watch.ignore", "%v", err))
 		}
 	}
-	linked := 0
 	for _, t := range r.found {
 		if err := disk.Readable(t.Path); err != nil {
 			all = append(all, wrong(check, "chmod u+r "+words.Shell(t.Path)+", or add it to watch.ignore", "%s cannot be read: %v", t.Path, err))
-		}
-		if t.Links > 1 {
-			linked++
 		}
 	}
 	all = few(check, "in "+r.Path, all)
@@ -125,9 +121,6 @@ func (f *facts) checkRoot(r scan) []Finding {
 		return all
 	}
 	detail := fmt.Sprintf("%s: %s", r.Path, words.Count(len(r.found), "file"))
-	if linked > 0 {
-		detail += fmt.Sprintf(", %d with hard links", linked)
-	}
 	if kind := watcher.EventlessFS(r.Path); kind != "" {
 		detail += fmt.Sprintf(", on %s, which reports no changes from other machines: polled", kind)
 	}

@@ -239,9 +239,9 @@ func (l Live) limit() Finding {
 	case limit <= 0:
 	case size.File > 0 && size.File+step > limit && size.Free < step:
 		return wrong(check, fix, "%s is %s and cannot grow further (archive.max_size is %s): ccd has stopped archiving",
-			l.ArchivePath, file, l.Written("archive.max_size"))
+			l.ArchivePath, file, l.Config.Archive.MaxSize)
 	case size.File-size.Free > limit/10*8:
-		return note(check, fix, "%s is %s, over 80%% of archive.max_size of %s", l.ArchivePath, file, l.Written("archive.max_size"))
+		return note(check, fix, "%s is %s, over 80%% of archive.max_size of %s", l.ArchivePath, file, l.Config.Archive.MaxSize)
 	}
 	return ok(check, "%s is %s", l.ArchivePath, file)
 }
@@ -254,7 +254,7 @@ func (l Live) space() []Finding {
 	case l.Free < 0:
 		return one(note(check, "", "cannot read free space of %s", filepath.Dir(l.ArchivePath)))
 	case l.Free < int64(l.Config.Archive.MinFree):
-		return one(wrong(check, fix, "%s free, below archive.min_free of %s: ccd has stopped archiving", has, l.Written("archive.min_free")))
+		return one(wrong(check, fix, "%s free, below archive.min_free of %s: ccd has stopped archiving", has, l.Config.Archive.MinFree))
 	case l.Free == 0:
 		return one(wrong(check, "free disk space", "no space left on the disk of %s: ccd has stopped archiving", l.ArchivePath))
 	}
