@@ -184,7 +184,7 @@ func TestSetup(t *testing.T) {
 	must(t, os.Remove(broken))
 	out, said := r.ccd(words.ExitDone, "setup", "--yes")
 	wants(t, said, "done: Claude Code: connected", "done: service: installed and running", "Codex        already connected", "!done: Codex", "!failed: ")
-	if !strings.Contains(out, "You can now restore 1 session: ") {
+	if !strings.Contains(out, "ccd search WORDS") {
 		t.Errorf("setup ends with %q", out)
 	}
 	if asked := r.asked(); !slices.Contains(asked, "--user enable ccd.service") || !slices.Contains(asked, "--user restart ccd.service") {

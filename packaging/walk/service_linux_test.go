@@ -185,7 +185,7 @@ func setUp(w *walk) {
 		}
 		return out + said
 	}
-	w.has(setup(), "done: Claude Code: connected", "done: archive: 1 session", "done: service: installed and running", "You can now restore 1 session")
+	w.has(setup(), "done: Claude Code: connected", "done: archive: 1 session", "done: service: installed and running", "ccd search WORDS")
 	unit := w.unit(w.bob)
 	if unit["ActiveState"] != "active" || unit["UnitFileState"] != "enabled" {
 		w.Errorf("the service is not active: %v", unit)

@@ -11,18 +11,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/internal/atomicfile"
 	"ccd/internal/mark"
-	"ccd/internal/remote/pulled"
 	"ccd/internal/words"
 )
 
@@ -286,7 +283,7 @@ func (a *app) setupText(steps []*install.Step, f setupFlags, home string, files 
 	return strings.Join(append(lines, table.WrapLines(back, width)...), "\n") + "\n"
 }
 
-// setupEnd says what can be restored now, or what is left, and what to do next.
+// setupEnd says what to do next, or after undo what is left.
 func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*install.Step) error {
 	if a.JSON {
 		return a.PrintJSON(setupOutput{steps})
@@ -298,36 +295,20 @@ func (a *app) setupEnd(ctx context.Context, f setupFlags, steps []*install.Step)
 		fallthrough
 	case f.undo || a.Quiet:
 		return nil
-	case err == nil:
-		err = l.Load(ctx)
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
-	size, err := l.Archive.Size(ctx)
-	if err != nil {
-		return err
-	}
-	unattended := slices.ContainsFunc(steps, func(s *install.Step) bool {
+	text := "\nNext:\n"
+	if slices.ContainsFunc(steps, func(s *install.Step) bool {
 		return s.Step == "service" && (s.State == install.Unavailable || s.State == install.Failed)
-	})
-	next := "Next:\n"
-	if unattended {
-		next = "New sessions are not archived until `ccd run` runs. Next:\n  ccd run                  archive new sessions, until you press Ctrl-C\n"
+	}) {
+		text = "\nNew sessions are not archived until `ccd run` runs. Next:\n  ccd run                  archive new sessions, until you press Ctrl-C\n"
 	}
-	text := "\nNo sessions are archived yet. " + next + "  ccd demo                 see what ccd does with a session\n  ccd status               show what is watched\n"
-	if have := status.TotalsOf(l.Sessions); have.Sessions > 0 {
-		with := "Companions are written when a session grows long."
-		if have.Companions > 0 {
-			with = fmt.Sprintf("%s, %s with an ID.", words.Count(have.Companions, "companion"), words.Count(size.IDs, "original"))
-		}
-		text = fmt.Sprintf("\nYou can now restore %s: %s in an archive of %s. %s\n%s"+
-			"  ccd ls                   list your sessions\n  ccd search WORDS         search all of them\n",
-			words.Count(have.Sessions, "session"), humanize.IBytes(uint64(size.Raw)), humanize.IBytes(uint64(size.File)), with, next)
-	}
-	if s, err := pulled.ReadSettings(filepath.Join(l.StateDir, pulled.Dir)); err == nil && s.URL == "" {
-		text += "  ccd help remote          keep an encrypted copy in object storage\n"
-	}
+	text += `  ccd ls                   list your sessions
+  ccd search WORDS         search all of them
+  ccd demo                 see what ccd does with a session
+  ccd help remote          keep an encrypted copy in object storage
+`
 	if err := a.PrintWrapped(text); err != nil {
 		return err
 	}
