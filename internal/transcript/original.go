@@ -144,6 +144,21 @@ func MediumOf(raw []byte) (m Medium) {
 	return m
 }
 
+// ImageType returns the type of an image that pages and models show, by its first bytes, "" for anything else.
+func ImageType(data []byte) string {
+	for _, m := range []struct{ magic, name string }{
+		{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF87a", "image/gif"}, {"GIF89a", "image/gif"},
+	} {
+		if bytes.HasPrefix(data, []byte(m.magic)) {
+			return m.name
+		}
+	}
+	if len(data) >= 12 && bytes.HasPrefix(data, []byte("RIFF")) && string(data[8:12]) == "WEBP" {
+		return "image/webp"
+	}
+	return ""
+}
+
 // pdfPage matches a page in a PDF whose objects are not packed.
 var pdfPage = regexp.MustCompile(`/Type\s*/Page[^s]`)
 

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ccd/internal/transcript"
 )
 
 const (
@@ -67,7 +69,7 @@ func (o Original) page(ctx context.Context, req *mcp.CallToolRequest, q RestoreQ
 		a.images = images(o.Images)
 		a.notes = append(a.notes, fmt.Sprintf("Images in it: %d, shown after its text: %d. Use raw for the JSON that contains them.", len(o.Images), len(a.images)))
 	}
-	switch image := imageType(w.text); {
+	switch image := transcript.ImageType(w.text); {
 	case image != "" && len(w.text) <= maxImage:
 		a.images = append(a.images, &mcp.ImageContent{Data: w.text, MIMEType: image})
 		a.end = fmt.Sprintf("That is all of it: an image of %d bytes.", len(w.text))
@@ -116,27 +118,12 @@ func (o Original) text(a answer, req *mcp.CallToolRequest, q RestoreQuery, w who
 func images(all [][]byte) (shown []mcp.Content) {
 	left := maxImage
 	for _, data := range all {
-		if mime := imageType(data); mime != "" && len(data) <= left {
+		if mime := transcript.ImageType(data); mime != "" && len(data) <= left {
 			shown = append(shown, &mcp.ImageContent{Data: data, MIMEType: mime})
 			left -= len(data)
 		}
 	}
 	return shown
-}
-
-// imageType returns the MIME type of an image that models accept, by its first bytes, "" for anything else.
-func imageType(head []byte) string {
-	for _, f := range []struct{ starts, mime string }{
-		{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF87a", "image/gif"}, {"GIF89a", "image/gif"},
-	} {
-		if bytes.HasPrefix(head, []byte(f.starts)) {
-			return f.mime
-		}
-	}
-	if len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP" {
-		return "image/webp"
-	}
-	return ""
 }
 
 // binary reports whether data is not text: over a tenth of it is not UTF-8, or it contains both zeros and invalid UTF-8.

@@ -66,7 +66,7 @@ func Show(ctx context.Context, o reader.Original) (out Original, err error) {
 	if out.Text, out.Cut, err = shown(ctx, o); err != nil {
 		return Original{}, err
 	}
-	if out.MediaType = MediaType([]byte(out.Text)); out.MediaType != "" {
+	if out.MediaType = transcript.ImageType([]byte(out.Text)); out.MediaType != "" {
 		out.Text, out.Cut = "", false
 	}
 	if out.Record != 0 {
@@ -97,19 +97,4 @@ func shown(ctx context.Context, o reader.Original) (text string, cut bool, err e
 		return w.String(), true, nil
 	}
 	return w.String(), false, err
-}
-
-// MediaType returns the type of an image that a page may show, by its first bytes, "" for anything else.
-func MediaType(data []byte) string {
-	for _, m := range []struct{ magic, name string }{
-		{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF87a", "image/gif"}, {"GIF89a", "image/gif"},
-	} {
-		if bytes.HasPrefix(data, []byte(m.magic)) {
-			return m.name
-		}
-	}
-	if len(data) >= 12 && bytes.HasPrefix(data, []byte("RIFF")) && string(data[8:12]) == "WEBP" {
-		return "image/webp"
-	}
-	return ""
 }

@@ -164,7 +164,7 @@ func imageFile(ctx context.Context, r *request) (answer, error) {
 	if err == nil && o.Bytes() <= 2*maxImage { // it is in base64
 		err = o.Exact().Write(ctx, &b)
 	}
-	media := view.MediaType(b.Bytes())
+	media := transcript.ImageType(b.Bytes())
 	if err == nil && (media == "" || b.Len() > maxImage) {
 		err = none("ccd does not show this original as an image.")
 	}
