@@ -154,7 +154,7 @@ type Value struct {
 func Load(file string, explicit bool, env []string) (Config, error) {
 	home := ""
 	for _, e := range env {
-		if value, ok := strings.CutPrefix(e, homeVariable+"="); ok && home == "" {
+		if value, ok := strings.CutPrefix(e, HomeVariable()+"="); ok && home == "" {
 			home = value
 		}
 	}

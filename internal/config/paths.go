@@ -6,6 +6,14 @@ import (
 	"runtime"
 )
 
+// HomeVariable returns the name of the variable that has the home directory.
+func HomeVariable() string {
+	if runtime.GOOS == "windows" {
+		return "USERPROFILE"
+	}
+	return "HOME"
+}
+
 // File returns the path of the configuration: $XDG_CONFIG_HOME/ccd/config.toml, by default below home/.config. It fails
 // if neither the variable nor home is an absolute path.
 func File(getenv func(string) string, home string) (string, error) {
@@ -48,10 +56,10 @@ func base(set, home, below string) (string, error) {
 		return set, nil
 	}
 	if home == "" {
-		return "", fmt.Errorf("%s is not set", homeVariable)
+		return "", fmt.Errorf("%s is not set", HomeVariable())
 	}
 	if !filepath.IsAbs(home) {
-		return "", fmt.Errorf("%s is %q, not an absolute path", homeVariable, home)
+		return "", fmt.Errorf("%s is %q, not an absolute path", HomeVariable(), home)
 	}
 	return filepath.Join(home, below), nil
 }

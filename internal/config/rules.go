@@ -187,7 +187,7 @@ func (c *Config) absolute(path *string) error {
 	}
 	if rest, ok := strings.CutPrefix(*path, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
 		if !filepath.IsAbs(c.home) {
-			return fmt.Errorf("expand ~: %s is not set to an absolute path", homeVariable)
+			return fmt.Errorf("expand ~: %s is not set to an absolute path", HomeVariable())
 		}
 		*path = filepath.Join(c.home, rest)
 	}

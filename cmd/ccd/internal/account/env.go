@@ -90,13 +90,9 @@ func (e Env) Getenv(key string) string {
 
 // Home returns the home directory. It fails if none is set, because ccd must not guess one.
 func (e Env) Home() (string, error) {
-	key := "HOME"
-	if os.PathSeparator == '\\' {
-		key = "USERPROFILE"
-	}
-	dir := e.Getenv(key)
+	dir := e.Getenv(config.HomeVariable())
 	if !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("find home directory: $%s is %q, expected an absolute path", key, dir)
+		return "", fmt.Errorf("find home directory: $%s is %q, expected an absolute path", config.HomeVariable(), dir)
 	}
 	return dir, nil
 }

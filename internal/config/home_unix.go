@@ -1,5 +1,0 @@
-//go:build !windows
-
-package config
-
-const homeVariable = "HOME"

@@ -1,3 +1,0 @@
-package config
-
-const homeVariable = "USERPROFILE"
