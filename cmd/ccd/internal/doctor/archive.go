@@ -206,11 +206,8 @@ func checkRecords(_ context.Context, f *facts) []Finding {
 	return all
 }
 
-const (
-	// ClaudeDefault is how many days Claude Code keeps a transcript if its settings do not say.
-	ClaudeDefault = 30
-	shortPeriod   = 7 // days; with a shorter period a stopped daemon risks losing transcripts
-)
+// ClaudeDefault is how many days Claude Code keeps a transcript if its settings do not say.
+const ClaudeDefault = 30
 
 // checkPurge warns of transcripts that an agent will remove before they are archived.
 func checkPurge(_ context.Context, f *facts) []Finding {
@@ -254,8 +251,6 @@ func (f *facts) purge(days float64, after string) Finding {
 		}
 		return wrong(check, fix, "claude-code removes transcripts after %s: %s not fully archived and may be removed %s",
 			after, words.Are(late.Files, "of them", "of them"), when)
-	case !f.Running && days <= shortPeriod:
-		return note(check, fix, "claude-code removes transcripts after %s, and no daemon is running to archive them first", after)
 	}
 	return ok(check, "claude-code removes transcripts after %s; the archive keeps them", after)
 }

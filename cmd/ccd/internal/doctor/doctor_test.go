@@ -112,7 +112,6 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		}, "note", "no daemon is running"},
 		{"purged unarchived", checkPurge, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.Now.Add(-28 * day) }, "wrong", "1 of them is not fully archived"},
 		{"purged at the next start", checkPurge, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.Now.Add(-40 * day) }, "wrong", "at its next start"},
-		{"short period, no daemon", checkPurge, func(t *testing.T, s *facts) { s.settings(t, `{"cleanupPeriodDays": 2}`); s.Running = false }, "note", "after 2 days, and no daemon is running"},
 		{"no period", checkPurge, func(t *testing.T, s *facts) { s.settings(t, `{"cleanupPeriodDays": 0}`) }, "wrong", "keeps no transcripts"},
 		{"settings torn", checkPurge, func(t *testing.T, s *facts) { s.settings(t, `{"cleanup`) }, "note", "cannot read"},
 	} {
