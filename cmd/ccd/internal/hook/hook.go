@@ -202,7 +202,7 @@ func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer
 			return Answer{}, errAnswered
 		}
 		text, err = h.continued(ctx, e, s)
-		if e.Source == "compact" && asked == nil && e.Agent == claude && h.Live.On && !errors.Is(err, errAnswered) {
+		if e.Source == "compact" && asked == nil && e.Agent == claude && h.Live.Compaction && !errors.Is(err, errAnswered) {
 			message, err = unasked, errors.Join(errUnasked, err)
 		}
 	}

@@ -18,15 +18,11 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Live are the limits of what ccd changes in a client's context, in chars where nothing else is said.
+// Live says what ccd changes in a client's context, with limits in chars.
 type Live struct {
-	On       bool        // compactions are answered
-	Text     config.Size // of the text about the work; a part of what is older than the newest messages
-	Verbatim config.Size // of the newest messages after it; a part of the context
-	Target   float64     // part of the context that both have at most
-	Restore  int         // files in work whose content is repeated
-	Large    int         // of a result, from which it is large
-	Output   int         // of an output, from which only an excerpt enters the context; 0: never
+	config.Live
+	Large  int // of a result, from which it is large
+	Output int // of an output, from which only an excerpt enters the context; 0: never
 }
 
 // mostPart is the part of what was in the context above which there is no answer, unless the options say more. Where less than
@@ -57,7 +53,7 @@ type reply struct {
 // compaction runs.
 func (h Hooks) answerCompaction(ctx context.Context, e Event, s transcript.Session) (Answer, error) {
 	switch {
-	case !h.Live.On:
+	case !h.Live.Compaction:
 		return Answer{}, nothing("live.compaction is false")
 	case h.Fold == nil || h.Sync == nil:
 		return Answer{}, nothing("there is no archive")
@@ -167,7 +163,7 @@ func (c *compaction) reply(ctx context.Context) (reply, error) {
 		return reply{}, err
 	}
 	said := append([]Row{{Role: "user", Text: told, Calls: []Use{}}}, tail...)
-	if after := sizeOf(said); float64(after) > float64(c.before)*max(mostPart, c.Live.Target) {
+	if after := sizeOf(said); float64(after) > float64(c.before)*max(mostPart, c.Live.Target.Part) {
 		return c.tooShort(after)
 	}
 	return reply{Messages: said}, nil
@@ -187,7 +183,7 @@ func (c *compaction) rooms(context int) (text, tail int) {
 		text = older * c.fold.Status().Level.Percent() / 100
 	}
 	text = cmp.Or(text, given(c.Live.Text, older), tenth*2/3)
-	most := int(c.Live.Target * float64(context))
+	most := int(c.Live.Target.Part * float64(context))
 	if all := text + tail; all > most { // in proportion
 		text, tail = int(float64(most)*float64(text)/float64(all)), int(float64(most)*float64(tail)/float64(all))
 	}
@@ -216,13 +212,13 @@ const restoredChars = 3750
 
 // files repeats the newest content of the files in work, as the options say, within room chars.
 func (c *compaction) files(ctx context.Context, room int) (string, error) {
-	if c.Live.Restore == 0 || c.Files == nil {
+	if c.Live.RestoreFiles == 0 || c.Files == nil {
 		return "", nil
 	}
 	if err := c.archived(); err != nil {
 		return "", err
 	}
-	all, err := c.Files(ctx, c.s, c.Live.Restore)
+	all, err := c.Files(ctx, c.s, c.Live.RestoreFiles)
 	if err != nil || len(all) == 0 {
 		return "", err
 	}

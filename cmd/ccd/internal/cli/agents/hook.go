@@ -200,10 +200,7 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 		return reader.Newest(ctx, r, most)
 	}
 	conf := l.Config.Compaction
-	h.Live = hook.Live{
-		On: l.Config.Live.Compaction, Text: l.Config.Live.Text, Verbatim: l.Config.Live.Verbatim, Target: l.Config.Live.Target.Part, Restore: l.Config.Live.RestoreFiles,
-		Large: limits.Chars(conf.MicrocompactTokens), Output: limits.Chars(conf.LargeOutputTokens),
-	}
+	h.Live = hook.Live{Live: l.Config.Live, Large: limits.Chars(conf.MicrocompactTokens), Output: limits.Chars(conf.LargeOutputTokens)}
 	if c := install.Connection(e.Agent); c.Model != nil && e.Name == hook.SessionCompact {
 		if !slices.Contains(l.Config.Live.Clients, c.Name) {
 			return h, errors.New("live.clients does not name it")
