@@ -188,12 +188,7 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 	}
 	h.Program, _ = a.Executable() // else by its name
 	h.Files = func(ctx context.Context, s transcript.Session, most int) ([]*reader.Version, error) {
-		found, err := l.Archive.Session(ctx, s.Key)
-		if err != nil {
-			return nil, err
-		}
-		e := &reader.Entry{Session: found}
-		r, err := l.Reading(e, 0)
+		r, err := l.Reading(l.Session(ctx, s.Key), 0)
 		if err != nil {
 			return nil, err
 		}
