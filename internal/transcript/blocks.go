@@ -109,7 +109,7 @@ func (d *Decoder) Block(r *Record, block Node, v Voice) {
 	case text.Is('"') && (kind == "text" || kind == "input_text" || kind == "output_text" || kind == "summary_text"):
 		d.Say(r, text, v)
 	case kind == "thinking" || kind == "redacted_thinking":
-		item.Kind = Thinking
+		item.Kind, item.Block = Thinking, block.Raw
 		r.AddFirst(item, b.Field("thinking"), b.Field("data"), b.Field("signature"))
 	case kind == "image" || kind == "document" || kind == "input_image":
 		item.Kind, item.Given = Image, v.Gives()

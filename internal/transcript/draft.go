@@ -36,8 +36,8 @@ type Message struct {
 	Blocks    []Block
 }
 
-// Block is one content block of a draft. Its Kind is Human or Summary (a text of the user's), Text, Call, Result, or Image, which no copy
-// has.
+// Block is one content block of a draft. Its Kind is Human or Summary (a text of the user's), Text, Thinking (Raw is
+// the agent's own block), Call, Result, or Image, which no copy has.
 type Block struct {
 	Kind   Kind
 	Raw    []byte // JSON: a text's string, a call's input, a result's content, an image's source
@@ -75,10 +75,12 @@ func NewBlock(r *Record, it *Item) (b Block, ok bool) {
 		}
 		b.Typed, b.Call = true, "" // also a reason that stands beside the result
 	case Text, Summary, Result, Image:
+	case Thinking: // its signature is that of the whole text
+		return b, !it.Redacted() && r.client != nil && r.client.Native != nil && r.client.Native(r, it, &b)
 	case Call:
 		b.Free = strings.HasSuffix(r.Type, "custom_tool_call")
 		if r.client != nil && r.client.Native != nil {
-			r.client.Native(r, &b)
+			r.client.Native(r, it, &b)
 		}
 	default:
 		return b, false
@@ -105,6 +107,8 @@ func Quote(text string) []byte {
 // JSON returns the block in Anthropic's form.
 func (b *Block) JSON() string {
 	switch b.Kind {
+	case Thinking:
+		return string(b.Raw)
 	case Call:
 		return `{"type":"tool_use","id":` + QuoteText(b.Call) + `,"name":` + QuoteText(b.Tool) + `,"input":` + string(b.Raw) + `}`
 	case Result:

@@ -58,8 +58,8 @@ type Client struct {
 	Block func(d *Decoder, r *Record, block Node, v Voice) bool
 	// Replacement appends the items of the new context in a line to held; nil if lines do not contain one.
 	Replacement func(d *Decoder, held *Record, line Node)
-	// Native completes a call's block as the agent itself would write it. It may be nil.
-	Native func(r *Record, b *Block)
+	// Native completes an item's block as the agent itself would write it, or returns false. It may be nil.
+	Native func(r *Record, it *Item, b *Block) bool
 }
 
 // Wrapper is a text that a client writes into the user's role.

@@ -145,6 +145,7 @@ type Item struct {
 	Opaque  bool   // on Result: its call called tools in a way that cannot be read
 	Told    *Told  // on Result: what events say of how it ended, nil if nothing
 	Given   bool   // on Image: a person attached it to a message
+	Block   []byte // on Thinking: Anthropic's content block around it, which has its signature too; nil in other forms. Valid as long as Raw
 	Copy    bool   // on Meta: repeats an earlier item, as a compaction that ccd answered keeps it
 
 	client *Client
@@ -159,12 +160,15 @@ func (it *Item) Sum() mark.Hash {
 	return mark.Sum(it.exact)
 }
 
+// Redacted reports whether secrets are left out of it.
+func (it *Item) Redacted() bool { return it.exact != nil && !bytes.Equal(it.exact, it.Raw) }
+
 // Hide leaves secrets out of a record that was decoded with them.
 func (r *Record) Hide(marks []redact.Mark) {
 	r.Marks, r.Raw = marks, redact.Apply(r.exact, 0, marks)
 	for i := range r.Items {
 		it := &r.Items[i]
-		it.Raw = redact.Apply(it.exact, int(it.Span.Off-r.Span.Off), marks)
+		it.Raw, it.Block = redact.Apply(it.exact, int(it.Span.Off-r.Span.Off), marks), nil
 	}
 }
 
@@ -182,7 +186,7 @@ func (r *Record) Clone() Record {
 	}
 	for i := range c.Items {
 		it := &c.Items[i]
-		it.Raw, it.exact = bytes.Clone(it.Raw), bytes.Clone(it.exact)
+		it.Raw, it.exact, it.Block = bytes.Clone(it.Raw), bytes.Clone(it.exact), bytes.Clone(it.Block)
 	}
 	return c
 }

@@ -131,6 +131,7 @@ var client = transcript.Client{
 	Local:   []string{"<local-command-std"},
 	Memory:  []string{"<user-memory-input>"},
 	Typed:   typed, Ran: ran,
+	Native: native,
 	Elements: transcript.Elements("user-prompt-submit-hook new-diagnostics ide_opened_file ide_selection ide_diagnostics "+
 		"mcp-resource",
 		"local-command-caveat local-command-stdout local-command-stderr bash-stdout bash-stderr "+

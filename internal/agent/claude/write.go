@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"cmp"
 	"strconv"
 	"unicode"
@@ -123,4 +124,13 @@ func Project(cwd string) string {
 		return string(name)
 	}
 	return string(name[:maxSlug]) + "-" + strconv.FormatInt(max(int64(hash), -int64(hash)), 36)
+}
+
+// native takes a thinking block whole, because the client needs its signature too.
+func native(_ *transcript.Record, it *transcript.Item, b *transcript.Block) bool {
+	if (transcript.Node{Raw: it.Block}).Field("type").Text() != "thinking" {
+		return false
+	}
+	b.Raw = bytes.Clone(it.Block)
+	return true
 }

@@ -315,9 +315,13 @@ func replacement(d *transcript.Decoder, held *transcript.Record, line transcript
 }
 
 // native sets a call's tool and its namespace separately, as the record has them.
-func native(r *transcript.Record, b *transcript.Block) {
-	payload := transcript.Arguments(r.Raw).Field("payload")
+func native(r *transcript.Record, it *transcript.Item, b *transcript.Block) bool {
+	if it.Kind != transcript.Call || !transcript.Valid(r.Raw) {
+		return false
+	}
+	payload := transcript.Node{Raw: bytes.TrimSpace(r.Raw)}.Field("payload")
 	if b.Space = payload.Field("namespace").Text(); b.Space != "" {
 		b.Tool = payload.Field("name").Text()
 	}
+	return true
 }

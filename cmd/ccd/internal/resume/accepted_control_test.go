@@ -11,7 +11,8 @@ import (
 	"ccd/internal/transcript"
 )
 
-// small is a session with everything that the rules check: two parallel calls, and a loop of calls that goes on.
+// small is a session with everything that the rules check: two parallel calls, thinking in an unfinished
+// loop.
 func small(t *testing.T, agent string) [][]byte {
 	t.Helper()
 	f, ok := registry.Table{}.Lookup(agent)
@@ -34,9 +35,15 @@ func small(t *testing.T, agent string) [][]byte {
 				block(transcript.Text, `"look"`, ""), block(transcript.Call, input, "call_1"), block(transcript.Call, input, "call_2"),
 			}},
 			{Blocks: []transcript.Block{block(transcript.Result, `"built"`, "call_1"), block(transcript.Result, `""`, "call_2"), block(transcript.Human, `"go on"`, "")}},
-			{Assistant: true, ID: "msg_2", Blocks: []transcript.Block{block(transcript.Call, input, "call_3")}},
+			{Assistant: true, ID: "msg_2", Blocks: []transcript.Block{
+				block(transcript.Thinking, `{"type":"thinking","thinking":"hm","signature":"c2ln"}`, ""), block(transcript.Call, input, "call_3"),
+			}},
 			{Blocks: []transcript.Block{block(transcript.Result, `"done"`, "call_3")}},
 		},
+	}
+	if agent != claude && agent != codex {
+		last := &d.Messages[3]
+		last.Blocks = last.Blocks[1:] // the thinking
 	}
 	return f.Write(d)
 }
@@ -68,8 +75,9 @@ func TestCheckCanFail(t *testing.T) {
 			{"text before the results", 6, `{"type":"tool_result","tool_use_id":"call_1","content":"built"}`, `{"type":"text","text":"x"}`, 6, "before a call"},
 			{"image in a failed result", 6, `"content":"built"`, `"content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}],"is_error":true`, 6, "failed"},
 			{"a tool's reference", 6, `"content":"built"`, `"content":[{"type":"tool_reference"}]`, 6, "unknown block"},
-			{"thinking", 3, `{"type":"text","text":"look"}`, `{"type":"thinking","thinking":"x","signature":"c2ln"}`, 3, "thinking"},
-			{"an unanswered call", 10, ``, ``, 10, "no result"},
+			{"thinking signed", 9, `,"signature":"c2ln"`, ``, 9, "thinking"},
+			{"thinking last", 10, `{"type":"tool_use","id":"call_3","name":"Bash","input":{"command":"make"}}`, `{"type":"thinking","thinking":"x","signature":"c2ln"}`, 11, "thinking at the end"},
+			{"an unanswered call", 11, ``, ``, 11, "no result"},
 			{"UTF-8", 8, `go on`, "go \xff", 8, "UTF-8"},
 			{"surrogates", 8, `go on`, `go \ud800`, 8, "surrogate"},
 		},

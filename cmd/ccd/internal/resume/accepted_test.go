@@ -36,6 +36,8 @@ func checkRecords(agent string, lines [][]byte) error {
 		return refuse(0, "no messages")
 	case len(s.open) > 0:
 		return refuse(n, "a call has no result")
+	case s.last == transcript.Thinking:
+		return refuse(n, "thinking at the end of its reply")
 	}
 	return nil
 }
@@ -67,6 +69,7 @@ type checked struct {
 	open   map[string]bool // of calls without a result yet
 	reply  string          // the last reply
 	last   transcript.Kind // of the previous item
+	mute   bool            // the reply does not begin with thinking
 	spoken bool            // something other than results follows the reply
 	said   bool
 }
@@ -99,7 +102,7 @@ func (s *checked) record(r *transcript.Record) string {
 		s.time = r.Time
 	}
 	for i := range r.Items {
-		if why := s.item(&r.Items[i]); why != "" {
+		if why := s.item(r, &r.Items[i]); why != "" {
 			return why
 		}
 	}
@@ -107,7 +110,7 @@ func (s *checked) record(r *transcript.Record) string {
 }
 
 // item returns what is wrong with an item after the previous ones.
-func (s *checked) item(it *transcript.Item) string {
+func (s *checked) item(r *transcript.Record, it *transcript.Item) string {
 	answer := it.Kind == transcript.Result || it.Kind == transcript.Human && it.Call != ""
 	turn := it.Kind.Assistant() != s.last.Assistant()
 	switch {
@@ -117,13 +120,15 @@ func (s *checked) item(it *transcript.Item) string {
 		return "a message with an unexpected role"
 	case !s.said && it.Kind.Assistant():
 		return "the assistant speaks first"
+	case turn && s.last == transcript.Thinking:
+		return "thinking at the end of its reply"
 	case !turn && it.Kind.Assistant() && it.Message != "" && s.reply != "" && it.Message != s.reply:
 		return "two replies in a row"
 	case len(s.open) > 0 && !answer && (turn || !it.Kind.Assistant() || it.Kind != transcript.Call && it.Message == ""):
 		return "other content before a call's result"
 	}
 	if turn {
-		s.spoken = false
+		s.mute, s.spoken = false, false
 	}
 	if it.Kind.Assistant() {
 		s.reply = it.Message
@@ -145,10 +150,13 @@ func (s *checked) item(it *transcript.Item) string {
 	case it.Kind == transcript.Image:
 		why = "an image"
 	case it.Kind == transcript.Thinking:
-		why = "thinking, which an API takes only as it gave it"
+		if s.agent == transcript.Messages || !signed(r, it) || s.mute {
+			why = "unsigned thinking, or thinking that is not at the start of its reply"
+		}
 	case strings.TrimSpace(node(it.Raw).Text()) == "":
 		why = "an empty text"
 	}
+	s.mute = s.mute || turn && it.Kind != transcript.Thinking
 	s.spoken = s.spoken || !answer
 	s.last, s.said = it.Kind, true
 	return why
@@ -167,6 +175,13 @@ func (s *checked) call(it *transcript.Item) string {
 	}
 	s.ids[it.Call], s.open[it.Call] = true, true
 	return ""
+}
+
+// signed reports whether a thinking block has the signature that its API requires.
+func signed(r *transcript.Record, it *transcript.Item) bool {
+	b, ok := transcript.NewBlock(r, it)
+	m := node(b.Raw)
+	return ok && (m.Field("signature").Text() != "" || m.Field("data").Text() != "")
 }
 
 // soundItem reports whether the API accepts the content of a result.

@@ -2,6 +2,7 @@ package resume
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ccd/internal/lazy"
@@ -67,10 +68,55 @@ func unused(id string, used map[string]bool) string {
 	return id
 }
 
-// arranged groups pieces into messages of alternating roles.
+// thoughts keeps thinking only where an API requires it: in complete replies of a loop of calls that has not ended. before
+// is the reply that precedes the pieces.
+func thoughts(all []piece, before string) []piece {
+	loop := len(all)
+	if loop > 0 && all[loop-1].Kind == transcript.Result {
+		for loop > 0 && !all[loop-1].typed() {
+			loop--
+		}
+	}
+	whole := wholeReplies(all[loop:])
+	whole[before] = false
+	var kept []piece
+	for i, p := range all {
+		if p.Kind != transcript.Thinking || i >= loop && whole[p.Reply] {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// wholeReplies returns the complete replies that begin with thinking and end with a call.
+func wholeReplies(all []piece) map[string]bool {
+	whole, last := map[string]bool{}, map[string]transcript.Kind{}
+	for _, p := range all {
+		if !p.Kind.Assistant() {
+			continue
+		}
+		fits, begun := whole[p.Reply]
+		thinks := p.Kind == transcript.Thinking
+		whole[p.Reply] = !p.short && p.Reply != "" && (fits || !begun && thinks)
+		last[p.Reply] = p.Kind
+	}
+	for reply, kind := range last {
+		whole[reply] = whole[reply] && kind == transcript.Call
+	}
+	return whole
+}
+
+// arranged groups pieces into messages of alternating roles. Where a message no longer begins with thinking, because what was
+// before it is described in words, an API accepts none in it.
 func arranged(all []piece) (messages []transcript.Message) {
 	for _, turn := range transcript.Turns(len(all), func(i int) *transcript.Block { return &all[i].Block }) {
 		m := transcript.Message{Assistant: all[turn[0]].Kind.Assistant()}
+		if all[turn[0]].Kind != transcript.Thinking || all[turn[len(turn)-1]].Kind == transcript.Thinking {
+			turn = slices.DeleteFunc(turn, func(i int) bool { return all[i].Kind == transcript.Thinking })
+		}
+		if len(turn) == 0 {
+			continue
+		}
 		for _, i := range turn {
 			p := &all[i]
 			if m.ID == "" || strings.HasPrefix(m.ID, "msg_ccd_") {

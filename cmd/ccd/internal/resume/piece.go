@@ -94,6 +94,8 @@ func (p *piece) fit(from, to, cwd string, r *transcript.Record, it *transcript.I
 			p.Raw = transcript.Quote(said)
 		}
 		return strings.TrimSpace(said) != ""
+	case transcript.Thinking:
+		return from == to
 	case transcript.Call:
 		p.Raw = input(&p.Block)
 		p.label = mark.Inline(p.Tool+" "+string(transcript.Original(transcript.Call, p.Raw)), labelChars)

@@ -15,6 +15,7 @@ type talk struct {
 	pieces   []piece
 	lost     []piece // what was taken back last
 	n        int     // pieces so far
+	gone     string  // the reply of the last dropped piece
 	chars    int     // minimum size of the kept pieces
 	records  int
 	asked    string   // the beginning of the first request
@@ -28,6 +29,8 @@ type talk struct {
 const (
 	maxDirs  = 64
 	askChars = 200
+
+	thoughtChars = 50
 )
 
 func newTalk(from, to string, room int) *talk {
@@ -44,6 +47,8 @@ func (t *talk) least(p *piece) int {
 		return min(p.chars, stubChars)
 	case transcript.Call:
 		return min(p.chars, stubChars+len(p.label))
+	case transcript.Thinking:
+		return thoughtChars // most thinking is never copied
 	}
 	return min(p.chars, t.most())
 }
@@ -120,12 +125,15 @@ func (t *talk) take(p piece) {
 			p = p.cut(t.most())
 		case transcript.Call:
 			p.Raw, p.told = nil, true
+		case transcript.Thinking:
+			p.Raw, p.chars, p.short = nil, 0, true // its reply is incomplete
 		}
 	}
 	t.pieces = append(t.pieces, p)
 	t.chars += t.least(&p)
 	for len(t.pieces) > 1 && t.chars > t.room {
 		t.chars -= t.least(&t.pieces[0])
+		t.gone = t.pieces[0].Reply
 		t.pieces[0] = piece{}
 		t.pieces = t.pieces[1:]
 	}
@@ -182,6 +190,11 @@ func (t *talk) tail(room int) tail {
 	if len(paired) > 0 {
 		out.first = paired[0].record
 	}
+	before := t.gone
+	if first > 0 {
+		before = t.pieces[first-1].Reply
+	}
+	paired = thoughts(paired, before)
 	out.messages = arranged(paired)
 	for _, p := range paired {
 		out.chars += p.chars
@@ -220,8 +233,16 @@ func (p piece) within(free, room int) piece {
 // chosen returns the newest pieces that fit the room, oldest first, and the index of the first of them.
 func (t *talk) chosen(room int) (all []piece, first int) {
 	free := room
+	loop := len(t.pieces) > 0 && t.pieces[len(t.pieces)-1].Kind == transcript.Result // a loop of calls that has not ended
 	for first = len(t.pieces); first > 0; first-- {
-		p := t.pieces[first-1].within(free, room)
+		p := t.pieces[first-1]
+		if loop = loop && !p.typed(); p.Kind == transcript.Thinking && !loop {
+			continue
+		}
+		if p.Kind == transcript.Thinking && p.chars > free {
+			p.Raw, p.chars, p.short = nil, 0, true
+		}
+		p = p.within(free, room)
 		if p.chars > free {
 			break
 		}

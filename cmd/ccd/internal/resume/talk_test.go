@@ -206,15 +206,73 @@ func TestTheLastTurnsStand(t *testing.T) {
 	}
 }
 
-// TestThinkingIsNotCopied: not even of a loop that goes on.
-func TestThinkingIsNotCopied(t *testing.T) {
+func TestThinkingStandsOnlyInALoopThatGoesOn(t *testing.T) {
+	think := `{"type":"thinking","thinking":"hm","signature":"c2ln"}`
 	var s script
+	s.human("Begin")
+	s.line("assistant", "", `{"id":"m1","role":"assistant","content":[`+think+`]}`, "")
+	s.line("assistant", "", `{"id":"m1","role":"assistant","content":[{"type":"text","text":"Begun"}]}`, "")
 	s.human("Go on")
-	s.line("assistant", "", `{"id":"m2","role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"}]}`, "")
+	s.line("assistant", "", `{"id":"m2","role":"assistant","content":[`+think+`]}`, "")
 	s.line("assistant", "", `{"id":"m2","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"a"}}]}`, "")
 	s.gets("toolu_1", "A", "")
-	_, made := told(t, &s, claude, 0)
-	if all := string(bytes.Join(made.Lines, nil)); strings.Contains(all, "signature") || !strings.Contains(all, "toolu_1") {
+	_, c := told(t, &s, claude, 0)
+	all := ""
+	for _, l := range c.Lines {
+		all += string(l)
+	}
+	if strings.Count(all, think) != 1 || strings.Index(all, think) < strings.Index(all, "Go on") {
+		t.Errorf("thinking stands %d times", strings.Count(all, think))
+	}
+	s.says("Done")
+	_, c = told(t, &s, claude, 0)
+	for _, l := range c.Lines {
+		if strings.Contains(string(l), "signature") {
+			t.Errorf("thinking stands in a loop that has ended: %s", l)
+		}
+	}
+}
+
+// TestAReplyThinksAsItDidOrNotAtAll: a reply in an unfinished loop keeps all of its thinking or none.
+func TestAReplyThinksAsItDidOrNotAtAll(t *testing.T) {
+	thought := func(text string) string {
+		return `{"type":"thinking","thinking":"` + text + `","signature":"c2ln"}`
+	}
+	said := `{"type":"text","text":"I look"}`
+	call := `{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"a"}}`
+	long := strings.Repeat("hm ", 30_000)
+	for name, c := range map[string]struct {
+		blocks []string
+		want   int
+	}{
+		"interleaved":    {[]string{thought("one"), said, thought("two"), call}, 2},
+		"one too long":   {[]string{thought(long), said, thought("two"), call}, 0},
+		"not at first":   {[]string{said, thought("two"), call}, 0},
+		"without a call": {[]string{thought("one"), said, call, thought("two")}, 0},
+	} {
+		var s script
+		s.human("Go on")
+		for _, b := range c.blocks {
+			s.line("assistant", "", `{"id":"m2","role":"assistant","content":[`+b+`]}`, "")
+		}
+		s.gets("toolu_1", "A", "")
+		_, made := told(t, &s, claude, 20_000)
+		if got := strings.Count(string(bytes.Join(made.Lines, nil)), `"signature"`); got != c.want {
+			t.Errorf("%s: %d blocks think, want %d", name, got, c.want)
+		}
+	}
+	// a reply whose first blocks do not fit
+	var s script
+	s.human("Go on")
+	s.line("assistant", "", `{"id":"m2","role":"assistant","content":[`+thought("one")+`]}`, "")
+	for i := range 60 {
+		s.line("assistant", "", fmt.Sprintf(`{"id":"m2","role":"assistant","content":[{"type":"text","text":"part %d %s"}]}`, i, strings.Repeat("words ", 100)), "")
+	}
+	s.line("assistant", "", `{"id":"m2","role":"assistant","content":[`+thought("two")+`]}`, "")
+	s.line("assistant", "", `{"id":"m2","role":"assistant","content":[`+call+`]}`, "")
+	s.gets("toolu_1", "A", "")
+	_, made := told(t, &s, claude, 9_000)
+	if all := string(bytes.Join(made.Lines, nil)); strings.Contains(all, `"signature"`) || !strings.Contains(all, "toolu_1") {
 		t.Errorf("got %s", all)
 	}
 }
