@@ -24,13 +24,13 @@ type shown struct {
 const pictureColumns = 92
 
 // screens are the commands of docs/LOOK.md, which are shown as terminals of 80 and 120 columns show them.
-var screens = []string{"ls", "show 5d2f7a1e", "timeline 5d2f7a1e", "diff 5d2f7a1e", "search Decimal rejected"}
+var screens = []string{"ls", "show 5d2f7a1e", "timeline 5d2f7a1e", "diff 5d2f7a1e", "search Decimal"}
 
 var pictured = []shown{
 	{"you", "ccd restore 5d2f7a1e#67", nil},
 	{"agent", "ccd restore 5d2f7a1e#68", nil},
 	{"what ccd adds to the summary, once connected", "ccd hook SessionStart --agent claude-code", regexp.MustCompile("^(#21 |Failed, )")},
-	{"", "ccd search Decimal rejected", regexp.MustCompile(`^5d2f7a1e|#21 |exporter truncates|Rejected|ms against 41|41 ms o`)},
+	{"", "ccd search Decimal", regexp.MustCompile(`^5d2f7a1e|#21 |exporter truncates|Rejected|ms against 41|41 ms o`)},
 	{"", "ccd diff 5d2f7a1e   # what else the summary does not say", regexp.MustCompile(`^(failures, |  #60|  #18|checks, |  #39)`)},
 }
 

@@ -305,8 +305,8 @@ func TestRestoredFileIsToldLocally(t *testing.T) {
 	}
 }
 
-// TestWhoCompacts: setup asks a newcomer, and the answer k leaves agents their own compactions and whole outputs. Who has a
-// configuration is not asked.
+// TestWhoCompacts: setup asks a newcomer until there is an answer, and k leaves agents their own compactions and whole outputs. Who
+// has a configuration is not asked.
 func TestWhoCompacts(t *testing.T) {
 	setup := func(home, question, answer string, code int) {
 		t.Helper()
@@ -320,11 +320,11 @@ func TestWhoCompacts(t *testing.T) {
 	home := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(home, ".pi", "agent", "sessions"), 0o700))
 	file, mod := filepath.Join(home, ".config", "ccd", "config.toml"), filepath.Join(home, ".pi", "agent", "extensions", "ccd", "index.ts")
-	setup(home, "[k]: yes, but keep the agents' own compaction", "n", words.ExitFailed)
+	setup(home, "[k/y/n] ", "\nn", words.ExitFailed)
 	if _, err := os.Stat(file); err == nil {
 		t.Error("not confirmed, and there is a configuration")
 	}
-	setup(home, "[k]: yes, but keep the agents' own compaction", "k", words.ExitDone)
+	setup(home, "[k/y/n] ", "k", words.ExitDone)
 	if kept := string(read(t, file)); kept != "live.compaction = false\ncompaction.large_output_tokens = 0\n" {
 		t.Errorf("the configuration is %q", kept)
 	}

@@ -178,33 +178,38 @@ func (h Hooks) Answer(ctx context.Context, e Event) (Answer, error) {
 }
 
 func (h Hooks) start(ctx context.Context, e Event, s transcript.Session) (Answer, error) {
-	var text, message string
-	var err error
 	switch e.Source {
 	case "startup", "new":
-		text, err = h.offer(ctx, e, s)
+		text, err := h.offer(ctx, e, s)
+		return contextAnswer(e, text, "", err)
 	case "clear": // nothing says which session was cleared: several may be open in one directory
-		err = nothing("the context was cleared")
+		return Answer{}, nothing("the context was cleared")
 	case "":
-		err = nothing("no source")
-	default:
-		if e.Agent == gemini || e.Agent == qwen && e.Source == "compact" { // Gemini CLI sends the first prompt beside this hook
-			return Answer{}, nothing("a prompt tells it")
-		}
-		if e.toldByPrompt() {
-			h.noteBoundary(s)
-		}
-		var asked *Entry
-		if e.Source == "compact" {
-			asked = h.lastAsked(e)
-		}
-		if asked != nil && strings.HasPrefix(asked.Did, compactedWord) {
-			return Answer{}, errAnswered
-		}
-		text, err = h.continued(ctx, e, s)
-		if e.Source == "compact" && asked == nil && e.Agent == claude && h.Live.Compaction && !errors.Is(err, errAnswered) {
-			message, err = unasked, errors.Join(errUnasked, err)
-		}
+		return Answer{}, nothing("no source")
+	}
+	if e.Agent == gemini || e.Agent == qwen && e.Source == "compact" { // Gemini CLI sends the first prompt beside this hook
+		return Answer{}, nothing("a prompt tells it")
+	}
+	if e.toldByPrompt() {
+		h.noteBoundary(s)
+	}
+	if e.Source == "compact" {
+		return h.compacted(ctx, e, s)
+	}
+	text, err := h.continued(ctx, e, s)
+	return contextAnswer(e, text, "", err)
+}
+
+// compacted answers a start behind a compaction. If ccd should have been asked for that, and was not, the human is told.
+func (h Hooks) compacted(ctx context.Context, e Event, s transcript.Session) (Answer, error) {
+	asked := h.lastAsked(e)
+	if asked != nil && strings.HasPrefix(asked.Did, compactedWord) {
+		return Answer{}, errAnswered
+	}
+	message := ""
+	text, err := h.continued(ctx, e, s)
+	if asked == nil && e.Agent == claude && h.Live.Compaction && !errors.Is(err, errAnswered) {
+		message, err = unasked, errors.Join(errUnasked, err)
 	}
 	return contextAnswer(e, text, message, err)
 }

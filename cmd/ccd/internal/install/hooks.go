@@ -31,13 +31,15 @@ type entry struct {
 // inDocument returns a piece that is some entries of a JSON file. find returns what ccd has there, in the order of the file.
 func inDocument(name, path string, find func(*document) []mine, wanted []entry) piece {
 	p := piece{name: name, path: path, perm: 0o600}
-	take := func(d *document) error {
+	take := func(d *document) {
 		for _, m := range slices.Backward(find(d)) { // so that the indexes of the others stay valid
 			d.remove(m.at)
 		}
-		return nil
 	}
-	p.take = edit(take)
+	p.take = edit(func(d *document) error {
+		take(d)
+		return nil
+	})
 	p.put = edit(func(d *document) error {
 		var have, want []string
 		for _, m := range find(d) {
@@ -49,7 +51,7 @@ func inDocument(name, path string, find func(*document) []mine, wanted []entry) 
 		if slices.Sort(have); slices.Equal(have, slices.Sorted(slices.Values(want))) {
 			return nil
 		}
-		_ = take(d) // never fails
+		take(d)
 		for _, e := range wanted {
 			if there := d.get(e.path...); there != nil {
 				return fmt.Errorf("read %s:%d: %w", d.path, d.line(there.StartOffset), e.other)

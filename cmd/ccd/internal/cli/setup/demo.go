@@ -96,11 +96,11 @@ func (d demo) play(ctx context.Context) error {
 		func() error { return d.quote(ctx, "You ask:", "#67") },
 		func() error { return d.quote(ctx, "It answers:", "#68") },
 		func() error {
-			return d.command(ctx, "ccd kept every word:", "search", "--said", "Decimal", "rejected")
+			return d.command(ctx, "ccd kept every word:", "search", "--said", "Decimal")
 		},
 		func() error { return d.command(ctx, "The whole answer, byte for byte:", "restore", "w1sm843qvd19") },
 		func() error {
-			return d.command(ctx, "What else does the summary not say? That a test failed, and was not run since, for one:", "diff", demoID[:8])
+			return d.command(ctx, "What else does the summary not name? A test that it calls fixed failed, and was not run since:", "diff", demoID[:8])
 		},
 	} {
 		if err := step(); err != nil {

@@ -38,6 +38,10 @@ func (f setupFlags) verb() string {
 	return "set up ccd"
 }
 
+func (f setupFlags) unconfirmed() error {
+	return fmt.Errorf("%s: not confirmed; nothing was changed", f.verb())
+}
+
 // setupOutput is what --json prints.
 type setupOutput struct {
 	Steps []*install.Step `json:"steps"`
@@ -49,7 +53,8 @@ func (a *app) setupCommand() *cobra.Command {
 		Long: `Finds the agents on this machine, shows what it will do, and asks. Then it
 connects each agent to ccd, archives existing sessions, and installs the
 service, which takes the place of a ` + "`ccd run`" + ` that runs. Run it again to
-complete a partial setup. Without a terminal it needs --yes.
+complete a partial setup. Without a terminal it needs --yes; then ccd compacts,
+unless the configuration says live.compaction = false.
 
 --undo removes the service, the companions and what was added to the agents'
 settings. The archive and the configuration stay: ccd prints where they are.
@@ -92,13 +97,7 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	if err != nil {
 		return err
 	}
-	own, err := a.agreed(ctx, f, steps, a.setupText(steps, f, home, !f.undo || f.dryRun || a.Verbose))
-	if err == nil && own {
-		if err = a.keepCompactions(); err == nil {
-			steps, err = a.setupSteps(ctx, f)
-		}
-	}
-	if err != nil {
+	if steps, err = a.agreed(ctx, f, steps, a.setupText(steps, f, home, !f.undo || f.dryRun || a.Verbose)); err != nil {
 		return err
 	}
 	switch {
@@ -173,38 +172,54 @@ func (a *app) setupSteps(ctx context.Context, f setupFlags) ([]*install.Step, er
 	return account.Setup(ctx)
 }
 
-// agreed shows the plan and asks whether it is to be done, own: with compactions as before. It fails if the answer is no, or if nobody
-// can answer.
-func (a *app) agreed(ctx context.Context, f setupFlags, steps []*install.Step, plan string) (own bool, err error) {
+// agreed shows the plan, asks, and returns the steps to do. It fails if the answer is no, or if nobody can answer.
+func (a *app) agreed(ctx context.Context, f setupFlags, steps []*install.Step, plan string) ([]*install.Step, error) {
 	todo := has(steps, install.Todo)
 	switch {
 	case a.JSON:
-		return false, nil
+		return steps, nil
 	case f.dryRun, todo && !f.yes && !a.Answers():
 		if err := a.Print(plan); err != nil || f.dryRun {
-			return false, err
+			return steps, err
 		}
-		return false, words.Hint(words.Usage(fmt.Errorf("%s: no terminal to confirm on; nothing was changed", f.verb())), "%s --yes", f.command())
+		return nil, words.Hint(words.Usage(fmt.Errorf("%s: no terminal to confirm on; nothing was changed", f.verb())), "%s --yes", f.command())
 	case !a.Quiet || todo && !f.yes:
 		fmt.Fprint(a.Err, mark.Visible(plan))
 	}
 	if !todo || f.yes {
-		return false, nil
+		return steps, nil
 	}
-	question, choice := "Continue? [Y/n] ", a.compactsAnew(steps)
-	if choice {
-		question = "Continue? [Y/n]; [k]: yes, but keep the agents' own compaction and whole outputs "
+	if a.compactsAnew(steps) {
+		return a.whoCompacts(ctx, f, steps)
 	}
-	given, err := a.Ask(ctx, question, "y")
-	switch {
-	case err != nil:
-		return false, err
-	case given == "y", given == "yes":
-		return false, nil
-	case given == "k" && choice:
-		return true, nil
+	yes, err := a.Yes(ctx, "Continue?", true)
+	if err == nil && !yes {
+		err = f.unconfirmed()
 	}
-	return false, fmt.Errorf("%s: not confirmed; nothing was changed", f.verb())
+	return steps, err
+}
+
+// whoCompacts asks until it has an answer, as no choice is the usual one, and returns the steps to do.
+func (a *app) whoCompacts(ctx context.Context, f setupFlags, steps []*install.Step) ([]*install.Step, error) {
+	a.Say("Continue, and who compacts?\n" +
+		"  k  keep the agents' own compaction and whole outputs; ccd only adds what a summary lacks\n" +
+		"  y  let ccd compact and shorten outputs, as above\n" +
+		"  n  change nothing")
+	for {
+		switch given, err := a.Ask(ctx, "[k/y/n] ", " "); {
+		case err != nil:
+			return nil, err
+		case given == "y":
+			return steps, nil
+		case given == "k":
+			if err := a.keepCompactions(); err != nil {
+				return nil, err
+			}
+			return a.setupSteps(ctx, f)
+		case given == "n", given == "":
+			return nil, f.unconfirmed()
+		}
+	}
 }
 
 // compactsAnew reports whether a step lets ccd compact for an agent, and no configuration says who does.
