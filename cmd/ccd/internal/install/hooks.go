@@ -16,7 +16,7 @@ import (
 // mine is a value of ccd's in a JSON file, written by any binary.
 type mine struct {
 	at     jsontext.Pointer
-	says   string // what is compared with that of an entry
+	says   string // what is compared with that of an entry, "" for what may be there or not
 	binary string // that it starts, "" for none
 }
 
@@ -43,7 +43,9 @@ func inDocument(name, path string, find func(*document) []mine, wanted []entry) 
 	p.put = edit(func(d *document) error {
 		var have, want []string
 		for _, m := range find(d) {
-			have = append(have, m.says)
+			if m.says != "" {
+				have = append(have, m.says)
+			}
 		}
 		for _, e := range wanted {
 			want = append(want, e.says)

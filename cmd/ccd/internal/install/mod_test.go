@@ -153,6 +153,9 @@ func TestModelIsOffered(t *testing.T) {
 		if text := h.read(settings); strings.Count(text, "http://127.0.0.1:") != 1 || !strings.Contains(text, url) {
 			t.Errorf("offered: %s", text)
 		}
+		if h.install(everything, qwen); !s.Status(qwen).Installed || !strings.Contains(h.read(settings), url) {
+			t.Errorf("installed while it is offered: %s", h.read(settings))
+		}
 	}
 	testkit.Must(t, s.Offer(qwen, ""))
 	if text := h.read(settings); text != before {

@@ -98,7 +98,7 @@ func ownModel(m transcript.Model) func(*document) []mine {
 func (d *document) offered(m transcript.Model) (all []mine) {
 	for i, v := range elements(d.get(m.List...)) {
 		if stringOf(get(&v, "id")) == m.ID && strings.HasPrefix(stringOf(get(&v, "baseUrl")), loopback) {
-			all = append(all, mine{pointer(append(slices.Clone(m.List), strconv.Itoa(i))...), m.ID, ""})
+			all = append(all, mine{pointer(append(slices.Clone(m.List), strconv.Itoa(i))...), "", ""})
 		}
 	}
 	return all
