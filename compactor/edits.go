@@ -34,7 +34,7 @@ func (h *handover) editedSince(status *event) {
 	}
 	for _, e := range h.events {
 		switch {
-		case e == status, commits[e] && !h.elsewhere(e.Call): // whatever became of the rest of its line
+		case e == status, commits[e] && (e.Call == nil || !h.elsewhere(e.Call)): // whatever became of the rest of its line
 			t.end(e)
 		case e.Call != nil && e.Call.State == session.Done:
 			t.git(e)

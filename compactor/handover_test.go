@@ -309,6 +309,12 @@ func TestHandoverOfOthers(t *testing.T) {
 		lines string
 		want  []string
 	}{
+		"claude-code": { // a commit of a sub-agent, which is in no call of the session
+			`{"type":"user","uuid":"a","cwd":"/w/app","gitBranch":"dev",` + at + `,"message":{"role":"user","content":"` + task + `"}}
+{"type":"assistant","uuid":"b","isSidechain":true,"cwd":"/w/app","gitBranch":"dev",` + at + `,"message":{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"git commit -am x"}}]}}
+{"type":"user","uuid":"c","isSidechain":true,"cwd":"/w/app","gitBranch":"dev",` + at + `,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"[dev 1a2b3c4] x"}]}}`,
+			[]string{"Task (#1, 2026-05-01 10:00Z): \"" + task, "branch `dev` (#", "!Edited"},
+		},
 		"codex": {
 			`{` + at + `,"type":"session_meta","payload":{"id":"s","cwd":"/w/app","cli_version":"0.124.0","git":{"branch":"dev"}}}
 {` + at + `,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"` + task + `"}]}}
