@@ -47,6 +47,7 @@ type App struct {
 	Verbose  bool
 	Resumes  bool   // with machine: IDs of the copy are added to the index of its archive
 	Machine  string // read the pulled archive of this machine instead of the own one
+	others   bool   // the command has --machine
 	Damaged  bool   // ccd said that the answer lacks something because of damage
 }
 

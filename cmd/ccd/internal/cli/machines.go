@@ -22,6 +22,7 @@ import (
 // MachineFlag adds --machine to a command that can read another machine's sessions.
 func (a *App) MachineFlag(c *cobra.Command) {
 	c.Flags().StringVar(&a.Machine, "machine", "", "read the pulled sessions of machine `NAME`")
+	c.PreRun = func(*cobra.Command, []string) { a.others = true }
 }
 
 // readMachine makes a place read the pulled archive of the machine that --machine names.
@@ -164,7 +165,11 @@ func (a *App) notHere(ctx context.Context, l *reader.Library, arg, agent string,
 	}
 	for other := range a.LoadedOthers(ctx, l) {
 		if _, wrong := other.Find(arg, agent); wrong == nil {
-			return words.Hint(fmt.Errorf("find session %s: %w here, but on machine %s", arg, archive.ErrNotFound, other.Machine), "add --machine %s", words.Shell(other.Machine))
+			err = fmt.Errorf("find session %s: %w here, but on machine %s", arg, archive.ErrNotFound, other.Machine)
+			if a.others {
+				return words.Hint(err, "add --machine %s", words.Shell(other.Machine))
+			}
+			return words.Hint(err, "ccd show --machine %s %s", words.Shell(other.Machine), words.Argument(arg))
 		}
 	}
 	return err
