@@ -264,10 +264,12 @@ func newPattern(text string) (*regexp.Regexp, error) {
 			return "[^/]*"
 		case part == "?":
 			return "[^/]"
-		case len(part) > 1 && part[0] == '[':
-			return part
 		}
-		return regexp.QuoteMeta(part)
+		itself := regexp.QuoteMeta(part)
+		if _, err := regexp.Compile(part); len(part) > 1 && err == nil { // not so [user-id], a range that ends before it begins
+			return "(?:" + part + "|" + itself + ")"
+		}
+		return itself
 	})
 	return regexp.Compile("(?is)" + begin + "(?:" + expression + "|" + regexp.QuoteMeta(p) + ")(?:/|$)")
 }
