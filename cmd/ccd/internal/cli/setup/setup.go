@@ -288,7 +288,7 @@ func (a *app) setupText(steps []*install.Step, f setupFlags, home string, files 
 			title = ""
 		}
 	}
-	if !f.undo && len(steps) == 2 {
+	if !f.undo && steps[0].Step == "archive" {
 		back = "No agents were found; after you install one, run `ccd setup` again.\n" + back
 	}
 	lines := []string{f.command() + then}
