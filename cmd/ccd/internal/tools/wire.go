@@ -1,16 +1,21 @@
 package tools
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// wire is the SDK's transport, one message per line. Unlike that, it answers all calls read before the input ended.
+// wire is the SDK's transport, one message per line. Unlike that, it answers a line that is no message, and goes on, and it answers all
+// calls read before the input ended.
 type wire struct {
 	in  io.Reader
 	out io.Writer
@@ -18,18 +23,64 @@ type wire struct {
 
 // Connect implements mcp.Transport.
 func (w wire) Connect(ctx context.Context) (mcp.Connection, error) {
-	c, err := (&mcp.IOTransport{Reader: io.NopCloser(w.in), Writer: kept{w.out}}).Connect(ctx)
+	out := &output{out: w.out}
+	lines := bufio.NewScanner(w.in)
+	lines.Buffer(nil, maxMessage)
+	c, err := (&mcp.IOTransport{Reader: io.NopCloser(&messages{lines: lines, out: out}), Writer: out}).Connect(ctx)
 	closed := make(chan struct{})
 	return &connection{
 		Connection: c, closed: closed, end: sync.OnceFunc(func() { close(closed) }), open: map[jsonrpc.ID]bool{}, answered: make(chan struct{}, 1),
 	}, err
 }
 
-// kept is an output that is not closed: the process ends with it.
-type kept struct{ io.Writer }
+// output is written to by two, and not closed: the process ends with it.
+type output struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.out.Write(p)
+}
 
 // Close implements io.Closer.
-func (kept) Close() error { return nil }
+func (*output) Close() error { return nil }
+
+// maxMessage is the length of the longest line, in bytes. A longer one ends the server.
+const maxMessage = 16 << 20
+
+// invalid is the answer to a line that is no message. The ID of its request, if it has one, is unknown.
+const invalid = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is not a JSON-RPC message"}}` + "\n"
+
+// messages reads the lines that are messages, and answers the others.
+type messages struct {
+	lines *bufio.Scanner
+	out   io.Writer
+	rest  []byte
+}
+
+// Read implements io.Reader.
+func (m *messages) Read(p []byte) (int, error) {
+	for len(m.rest) == 0 {
+		if !m.lines.Scan() {
+			return 0, cmp.Or(m.lines.Err(), io.EOF)
+		}
+		if len(bytes.TrimSpace(m.lines.Bytes())) == 0 {
+			continue
+		}
+		if _, err := jsonrpc.DecodeMessage(m.lines.Bytes()); err == nil {
+			m.rest = append(slices.Clone(m.lines.Bytes()), '\n')
+		} else if _, err := io.WriteString(m.out, invalid); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, m.rest)
+	m.rest = m.rest[n:]
+	return n, nil
+}
 
 // connection is a wire in use.
 type connection struct {

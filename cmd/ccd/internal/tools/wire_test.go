@@ -56,6 +56,8 @@ func TestHandshakes(t *testing.T) {
 	newer := strings.Replace(discover, `"server/discover","params":{`, `"tools/call","params":{"name":"sessions","arguments":{},`, 1)
 	newer = strings.Replace(newer, `"server-discover-probe-1"`, "1", 1)
 	for name, input := range map[string][]string{
+		"a line that is none":     {initialize, "this is not JSON {", sessions},
+		"JSON that is none":       {initialize, `{"jsonrpc":"2.0"}`, `[]`, `7`, sessions},
 		"initialize":              {initialize, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, sessions},
 		"a probe, then that":      {discover, initialize, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, sessions},
 		"a probe, the newer form": {discover, newer},
@@ -66,6 +68,9 @@ func TestHandshakes(t *testing.T) {
 			if id != nil && r.Error != nil {
 				t.Errorf("%s: %v: %+v", name, id, r.Error)
 			}
+		}
+		if bad := got[nil]; strings.Contains(name, "is none") != (bad.Error != nil && bad.Error.Code == -32700) {
+			t.Errorf("%s: %+v", name, bad.Error)
 		}
 		if text, _ := json.Marshal(got[float64(1)].Result); !strings.Contains(string(text), "a session") {
 			t.Errorf("%s: the call was answered with %s", name, text)
@@ -78,13 +83,11 @@ func TestHandshakes(t *testing.T) {
 	}
 }
 
-// TestNoMessage: a line that is none ends the server with an error.
-func TestNoMessage(t *testing.T) {
-	for _, line := range []string{"this is not JSON {", `{"jsonrpc":"2.0"}`, `[]`, `7`, `{"x":"` + strings.Repeat("x", 17<<20)} {
-		in := strings.NewReader(initialize + "\n" + line + "\n")
-		if err := Serve(t.Context(), "1", quiet(one()), in, io.Discard, slog.New(slog.DiscardHandler)); err == nil {
-			t.Errorf("%.40s is no message, and no error", line)
-		}
+// TestLongLine: a line that is too long ends the server with an error.
+func TestLongLine(t *testing.T) {
+	in := strings.NewReader(initialize + "\n" + `{"x":"` + strings.Repeat("x", maxMessage) + "\n")
+	if err := Serve(t.Context(), "1", quiet(one()), in, io.Discard, slog.New(slog.DiscardHandler)); err == nil {
+		t.Error("no error")
 	}
 }
 
