@@ -3,7 +3,6 @@ package daemon
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 
 	"ccd/archive"
@@ -14,10 +13,8 @@ import (
 // disk twice and writes the last pages of the blocks again, so that one for many is cheaper. Until it is committed a segment
 // is only in memory, like the session's state.
 type batch struct {
-	sessions []*session // that are not stored yet
-	bytes    int        // of their segments
-	ended    []*session // whose part of the batch is complete
-	failed   map[*session]error
+	sessions []*session
+	bytes    int // of segments
 }
 
 const (
@@ -30,22 +27,6 @@ func (b *batch) note(s *session) {
 	if !slices.Contains(b.sessions, s) {
 		b.sessions = append(b.sessions, s)
 	}
-}
-
-// end notes that a session adds no more, or why it could not.
-func (b *batch) end(s *session, err error) {
-	b.ended = append(b.ended, s)
-	b.fail(s, err)
-}
-
-func (b *batch) fail(s *session, err error) {
-	if err == nil {
-		return
-	}
-	if b.failed == nil {
-		b.failed = map[*session]error{}
-	}
-	b.failed[s] = errors.Join(b.failed[s], err)
 }
 
 // append archives a segment with the batch, of which it is the only one of its session.
@@ -62,16 +43,16 @@ func (d *Daemon) append(ctx context.Context, s *session, seg transcript.Segment,
 	return nil
 }
 
-// commit stores what a batch has. It returns the sessions that were not stored, also before, with the error: archive.ErrStale if
+// commit stores a batch and empties it. It returns the sessions that were not stored, with the error: archive.ErrStale if
 // another process has changed one.
 func (d *Daemon) commit(ctx context.Context, b *batch) map[*session]error {
-	all := b.sessions
-	b.sessions, b.bytes = nil, 0
-	d.commitAll(ctx, all, b)
-	return b.failed
+	all, failed := b.sessions, map[*session]error{}
+	*b = batch{}
+	d.commitAll(ctx, all, failed)
+	return failed
 }
 
-func (d *Daemon) commitAll(ctx context.Context, all []*session, b *batch) {
+func (d *Daemon) commitAll(ctx context.Context, all []*session, failed map[*session]error) {
 	var additions []archive.Addition
 	var changes []archive.Change
 	for _, s := range all {
@@ -88,16 +69,16 @@ func (d *Daemon) commitAll(ctx context.Context, all []*session, b *batch) {
 	stale, err := d.Archive.Save(ctx, additions, changes)
 	if err != nil && len(all) > 1 && ctx.Err() == nil { // one by one, so that one keeps no other from being archived
 		for i := range all {
-			d.commitAll(ctx, all[i:i+1], b)
+			d.commitAll(ctx, all[i:i+1], failed)
 		}
 		return
 	}
 	for _, s := range all {
 		switch s.waiting = nil; {
 		case err != nil:
-			b.fail(s, err)
+			failed[s] = err
 		case slices.Contains(stale, s.Key):
-			b.fail(s, archive.ErrStale)
+			failed[s] = archive.ErrStale
 		default:
 			s.raw, s.archivedPath = s.state.Encode(), s.Path
 		}

@@ -113,7 +113,7 @@ func retryRaces(ctx context.Context, step func() error) error {
 // withRecords archives what is new in a session, reads it and calls do.
 func (d *Daemon) withRecords(ctx context.Context, s *session, do func() error) error {
 	return d.withBytes(ctx, s, func() error {
-		if err := d.readArchived(ctx, s); err != nil {
+		if _, err := d.readArchived(ctx, s, s.isStory()); err != nil {
 			return err
 		}
 		return do()

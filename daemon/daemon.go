@@ -2,11 +2,11 @@
 // sync, again and again: it has what is new archived and, if a companion is due, has it made from all records.
 //
 // The way of a byte: the watcher offers its file (Run). sync compares the file's size, time and inode with those of the last time,
-// reads what is after the session's cursor with watcher.Tail, which compares
+// and queues the session. A job of the pool (pool.go) reads what is after the session's cursor with watcher.Tail, which compares
 // the fingerprints of the bytes before it, and stores it (archiveNew): segments of many sessions in one transaction (batch.go,
-// archive.Save). Only when that is on disk, its records are read back for lists (flush). If its companion is due (derive), which of a
-// session that is not live waits until no offer is due (work.go), publish (publish.go) makes it, stores where its originals are
-// (archive.Publish), and renames it into place when that is on disk too. `ccd restore` needs no daemon: it reads the archive.
+// archive.Save). The job ends when that is on disk. Only then its session is queued again (take, afterArchiving), and another job
+// (derive) reads the records back from the archive. publish (publish.go) makes the
+// companion, stores where its originals are (archive.Publish), and renames it into place when that is on disk too. `ccd restore` needs no daemon: it reads the archive.
 //
 // Two things are not archived: what was forgotten (archive.Forget), and sessions of the summarizer's own command.
 //
@@ -26,6 +26,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"slices"
 	"time"
 
@@ -72,28 +73,27 @@ type Options struct {
 	Summarize func(ctx context.Context, input string) (output []byte, err error)
 }
 
-// Daemon brings the archive and the companions up to date with the transcripts. It is not safe for concurrent use. A command may have one while another process runs one: the archive detects conflicting writes.
+// Daemon brings the archive and the companions up to date with the transcripts. It is not safe for concurrent use; the pool's jobs
+// work on copies of sessions. A command may have one while another process runs one: the archive detects conflicting writes.
 type Daemon struct {
 	Options
 	sessions map[transcript.Key]*session
 	owners   map[string]transcript.Key // by path
-	batch    batch                     // what the next transaction stores
-	parts    []*session                // to be archived after sessions: parts of them, and what another process has changed meanwhile
-	later    []*session                // to be derived
-	found    []*session                // that wait for choose
-	more     bool                      // more offers wait
+	pool     pool
+	kept     []*session // whose readings are kept, the last one of them used last
+	found    []*session // that wait for choose
+	more     bool       // more offers wait
 
 	result      func(o watcher.Offer, err error) // takes the result of each offer
 	health      health
-	catchUp     *catchUp      // nil, which counts nothing, if the daemon is not catching up
-	optionsHash string        // hash of Options.Compaction
-	wake        chan struct{} // ends the watcher's wait; nil outside Run
-	asking      bool          // the summarizer is asked
-	answered    chan answers  // of it
-	askAgain    time.Time     // not before
-	summaries   int           // that it wrote
-	damaged     bool          // the archive has damage that was not repaired yet
-	healed      time.Time     // when healIfDamaged last ran
+	catchUp     *catchUp  // nil, which counts nothing, if the daemon is not catching up
+	lastGrowth  time.Time // when a live session last had new bytes
+	optionsHash string    // hash of Options.Compaction
+	asking      bool      // the summarizer is asked
+	askAgain    time.Time // not before
+	summaries   int       // that it wrote
+	damaged     bool      // the archive has damage that was not repaired yet
+	healed      time.Time // when healIfDamaged last ran
 }
 
 // New returns a daemon that has loaded the archived sessions. It fails if the archive cannot be read; damage is repaired later.
@@ -126,7 +126,8 @@ func unloaded(o Options) *Daemon {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Daemon{Options: o, optionsHash: o.Compaction.Hash(), answered: make(chan answers, 1)}
+	slots := min(maxSlots, runtime.GOMAXPROCS(0))
+	d := &Daemon{Options: o, optionsHash: o.Compaction.Hash(), pool: pool{slots: slots, ended: make(chan *job, slots+2)}}
 	d.health.failing = map[string]Failure{}
 	d.result = func(o watcher.Offer, err error) {
 		if err != nil {
@@ -171,16 +172,19 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer d.abandon()
 	defer end(nil)
-	d.wake = make(chan struct{}, 1)
+	wake := make(chan struct{}, 1)
+	d.pool.wake = wake
 	d.result = d.report
 	ctx = archive.WaitForLock(ctx, d.archiveLocked)
-	w := watcher.New(d.watcherOptions(ctx, end))
+	w := watcher.New(d.watcherOptions(ctx, end, wake))
 	if d.Ready != nil {
 		d.Ready()
 	}
 	for offer := range w.Run(ctx) {
 		d.more = offer.More
+		d.takeEnded(ctx)
 		d.sync(ctx, offer)
+		d.startJobs(ctx)
 	}
 	if outer.Err() != nil {
 		return outer.Err()
@@ -190,15 +194,16 @@ func (d *Daemon) Run(ctx context.Context) error {
 
 // sync brings the archive and the companion of one transcript up to date with its file. It is idempotent: repeated after a
 // failure, it reaches the same state. New bytes are archived first (archiveNew), then their records are read and the companion
-// is made if it is due (derive). Live sessions come first: of others, that waits (work.go). done ends the sync.
+// is made if it is due (derive). Both are the pool's work, so that no session waits for another one. done ends the sync.
 func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 	s := d.register(ctx, o)
 	if s == nil {
 		d.result(o, nil)
 		return
 	}
-	if slices.Contains(d.batch.ended, s) {
-		d.flush(ctx)
+	if s.busy {
+		s.newer = &o
+		return
 	}
 	d.unqueue(s)
 	s.offer = o
@@ -218,23 +223,21 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 			return
 		}
 		d.afterArchiving(ctx, s)
-	case s.Parent != "" && !o.Live:
-		d.queue(&d.parts, s)
 	default:
-		d.archive(ctx, s)
+		if o.Live && s.sourceStat.Size > s.state.At.Offset {
+			d.lastGrowth = time.Now()
+		}
+		d.queue(s, archiving)
 	}
 }
 
 // afterArchiving continues with a session all of whose bytes are archived.
 func (d *Daemon) afterArchiving(ctx context.Context, s *session) {
-	switch {
-	case s.upToDate(d):
+	if s.upToDate(d) {
 		d.done(ctx, s, nil)
-	case s.offer.Live:
-		d.refresh(ctx, s)
-	default:
-		d.queue(&d.later, s)
+		return
 	}
+	d.queue(s, deriving)
 }
 
 // archiveNew archives what is new in the transcript, with the other segments of b. If that fails the session is loaded again
@@ -260,11 +263,18 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 			return err
 		}
 		d.heartbeat()
+		if s.isRead() {
+			d.follow(s, seg)
+		}
 		s.advance(d, seg)
 		taken += int64(len(seg.Data))
 	}
 	s.state.Deferred = s.state.Deferred && taken == 0
 	s.updateState(taken)
+	if r := s.read; taken > 0 && r != nil && r.at == s.state.At {
+		s.setStatus(r.tracker)
+		s.state.Options = r.options
+	}
 	b.note(s)
 	if s.compareNow() {
 		if same, err := d.recheckSession(ctx, s, time.Now()); err != nil || same {
@@ -275,18 +285,17 @@ func (d *Daemon) archiveNew(ctx context.Context, s *session, b *batch) error {
 	return nil
 }
 
-// derive makes what depends on the archived bytes: the state that lists show, and the companion if it is due. It reports whether it
-// has written one.
-func (d *Daemon) derive(ctx context.Context, s *session) (published bool, err error) {
+// derive makes what depends on the archived bytes: the state that lists show, and the companion if it is due.
+func (d *Daemon) derive(ctx context.Context, s *session) error {
+	var err error
 	if s.stale {
 		err = d.reload(ctx, s)
 	}
 	if err == nil {
-		err = d.readArchived(ctx, s)
+		_, err = d.readArchived(ctx, s, s.dueNow(d) && s.isStory())
 	}
 	if err == nil && s.dueNow(d) {
 		_, err = d.publish(ctx, s)
-		published = err == nil
 	}
 	if s.state.Gone && errors.As(err, new(*archive.DamageError)) { // nothing more can be read
 		s.state.Covers, err = s.state.At, nil
@@ -294,7 +303,7 @@ func (d *Daemon) derive(ctx context.Context, s *session) (published bool, err er
 	if err == nil {
 		s.state.Read, s.state.Options = s.state.At, d.hash(s)
 	}
-	return published, err
+	return err
 }
 
 // done ends a sync with its result. If another process has changed the session meanwhile, it starts the sync again; races counts
@@ -304,13 +313,11 @@ func (d *Daemon) done(ctx context.Context, s *session, err error) {
 		if s.stale = true; s.missing || d.yields(ctx, s) {
 			d.sync(ctx, s.offer)
 		} else {
-			d.queue(&d.parts, s)
+			d.queue(s, archiving)
 		}
 		return
 	}
-	if !s.offer.Live || s.offer.Quiet >= d.Watch.RefreshIdle { // it does not grow
-		s.read = nil
-	}
+	d.keep(s)
 	d.catchUp.count(&s.offer)
 	if err == nil && s.found && s.due(d) {
 		d.found = append(d.found, s)
@@ -344,7 +351,7 @@ func (d *Daemon) choose(ctx context.Context) {
 		}
 		s.found = false
 		if n++; n <= maxFound {
-			d.queue(&d.later, s)
+			d.queue(s, deriving)
 			continue
 		}
 		s.state.Deferred = true
@@ -366,26 +373,34 @@ func (d *Daemon) save(ctx context.Context, b *batch) {
 
 // bring brings the offered files up to date. Unlike sync it returns when that is done.
 func (d *Daemon) bring(ctx context.Context, offers ...watcher.Offer) {
+	d.more = true
 	for _, o := range offers {
 		d.sync(ctx, o)
 	}
-	d.finish(ctx)
+	d.more = false
+	d.finishJobs(ctx)
 }
 
 // heartbeat reports progress to the watchdog.
 func (d *Daemon) heartbeat() {
 	if d.Heartbeat != nil {
+		d.pool.beat.Lock()
+		defer d.pool.beat.Unlock()
 		d.Heartbeat()
 	}
 }
 
 // watcherOptions completes the watcher's options: the agents' formats decide which files are offered, and a companion
 // never is. An error of Options.Scanned is passed to end.
-func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc) watcher.Options {
+func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc, wake <-chan struct{}) watcher.Options {
 	o := d.Watch
-	o.Log, o.HeartbeatEvery, o.Heartbeat, o.Wake = d.Log, d.HeartbeatEvery, d.heartbeat, d.wake
+	o.Log, o.HeartbeatEvery = d.Log, d.HeartbeatEvery
+	o.Heartbeat = func() {
+		if d.pool.running == 0 { // else the jobs show that they progress
+			d.heartbeat()
+		}
+	}
 	o.Scanned = func(h watcher.Health) {
-		d.flush(ctx)
 		d.scanned(h)
 		d.atScan(ctx, time.Now())
 		for _, o := range d.unscanned() {
@@ -405,15 +420,13 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 		_, ok := d.Agents.Find(r.Agent, r.Path, path)
 		return ok
 	}
-	o.Idle = func() bool {
+	o.Wake = wake
+	o.Idle = func() {
 		d.more = false
-		d.takeAnswers(ctx)
-		if d.work(ctx) {
-			return true
-		}
+		d.takeEnded(ctx)
+		d.startJobs(ctx)
 		d.startAsking(ctx)
 		d.caughtUp()
-		return false
 	}
 	return o
 }
@@ -429,7 +442,7 @@ func (d *Daemon) atScan(ctx context.Context, now time.Time) {
 // whose companion was changed or deleted.
 func (d *Daemon) unscanned() (all []watcher.Offer) {
 	for _, s := range d.sessions {
-		if s.in != nil {
+		if s.busy || s.in != nil {
 			continue
 		}
 		o := d.asOffer(s)

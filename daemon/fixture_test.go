@@ -20,9 +20,10 @@ import (
 
 // house is a HOME of a test's own, with a daemon's archive and state.
 type house struct {
-	t    *testing.T
-	home string
-	o    Options
+	t     *testing.T
+	home  string
+	o     Options
+	slots int // of the pool; 0: as many as ccd has
 }
 
 // newHouse returns an empty HOME. Its triggers fire early: fixtures are small.
@@ -61,6 +62,9 @@ func (h *house) daemon() *Daemon {
 	h.t.Helper()
 	d, err := New(context.Background(), h.o)
 	testkit.Must(h.t, err)
+	if h.slots > 0 {
+		d.pool.slots = h.slots
+	}
 	return d
 }
 

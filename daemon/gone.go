@@ -71,7 +71,7 @@ func (d *Daemon) expired(s *session, now time.Time) bool {
 // repeated after the next scan.
 func (d *Daemon) expire(ctx context.Context, now time.Time) {
 	for _, s := range d.sessions {
-		if ctx.Err() != nil || !d.expired(s, now) {
+		if ctx.Err() != nil || s.busy || !d.expired(s, now) {
 			continue
 		}
 		d.heartbeat()

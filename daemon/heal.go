@@ -39,7 +39,7 @@ func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h 
 // sources returns the transcripts that exist, by the session that they are of: the archive may have lost where they are.
 func (d *Daemon) sources(ctx context.Context) archive.Sources {
 	files := map[transcript.Key]transcript.Session{}
-	found, _ := watcher.Scan(ctx, d.watcherOptions(ctx, nil))
+	found, _ := watcher.Scan(ctx, d.watcherOptions(ctx, nil, nil))
 	for _, f := range found {
 		if s, ok := d.Agents.Find(f.Root.Agent, f.Root.Path, f.Path); ok {
 			files[s.Key] = s
@@ -73,7 +73,7 @@ func (d *Daemon) healIfDamaged(ctx context.Context) {
 	if !d.damaged || time.Since(d.healed) < healPause {
 		return
 	}
-	d.finish(ctx)
+	d.finishJobs(ctx)
 	d.damaged, d.healed = false, time.Now()
 	h, err := d.Heal(ctx, func(int64, int64) { d.heartbeat() })
 	switch {

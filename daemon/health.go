@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ccd/archive"
@@ -76,6 +77,7 @@ const (
 
 // health collects the content of run.json. The work loop fills it.
 type health struct {
+	mu          sync.Mutex
 	info        RunInfo // without the failures
 	written     time.Time
 	lastWritten []byte
@@ -162,6 +164,8 @@ func (d *Daemon) archiveLocked(locked *archive.LockedError) {
 		}
 		now = locked.Error()
 	}
+	d.health.mu.Lock()
+	defer d.health.mu.Unlock()
 	h := &d.health.info
 	switch {
 	case h.Locked == now:
@@ -178,6 +182,8 @@ func (d *Daemon) archiveLocked(locked *archive.LockedError) {
 // report records the result of one sync. An error is logged once, and few between two scans.
 func (d *Daemon) report(o watcher.Offer, err error) {
 	d.heartbeat()
+	d.health.mu.Lock()
+	defer d.health.mu.Unlock()
 	h := &d.health.info
 	before := min(len(d.health.failing), maxFailures)
 	if d.setFailure(o.Path, err) {
@@ -189,7 +195,7 @@ func (d *Daemon) report(o watcher.Offer, err error) {
 	}
 	waited := h.Watch.Waiting > 0
 	if !d.more {
-		h.Watch.Waiting = d.waiting()
+		h.Watch.Waiting = d.pool.queued()
 	}
 	done := waited && h.Watch.Waiting == 0
 	h.CatchUp = d.progress()
@@ -199,7 +205,7 @@ func (d *Daemon) report(o watcher.Offer, err error) {
 }
 
 // setFailure lists the error of a path until a sync succeeds, and reports whether it is the first one. A sync that was skipped
-// because of the pause after a failure does not count as success.
+// because of the pause after a failure does not count as success. The caller must hold health.mu.
 func (d *Daemon) setFailure(path string, err error) (first bool) {
 	_, known := d.health.failing[path]
 	s := d.sessions[d.owners[path]]
@@ -234,12 +240,14 @@ func (d *Daemon) conversations() (n int) {
 
 // say changes what run.json says.
 func (d *Daemon) say(change func(h *RunInfo)) {
+	d.health.mu.Lock()
+	defer d.health.mu.Unlock()
 	change(&d.health.info)
 	d.writeRunInfo()
 }
 
 // writeRunInfo replaces run.json if it changed. If that fails, the daemon continues, and overwrites it, which needs no more space, or
-// removes it: nobody takes old figures for current ones.
+// removes it: nobody takes old figures for current ones. The caller must hold health.mu.
 func (d *Daemon) writeRunInfo() {
 	h := &d.health
 	h.written = time.Now()

@@ -39,7 +39,7 @@ func beVictim(home string) {
 	os.Exit(1)
 }
 
-// Killed at random moments, while old transcripts are synced and one grows, and started again: the same companions
+// Killed at random moments, while two workers sync old transcripts and one grows, and started again: the same companions
 // as of an undisturbed run, the same bytes back, every ID that was ever published still resolves.
 func TestKilledAtAnyMoment(t *testing.T) {
 	rounds := testkit.Cases(t, 4, 50)

@@ -42,6 +42,8 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 	})
 	report := Report{Skipped: []string{}}
 	d.result = func(o watcher.Offer, err error) {
+		d.health.mu.Lock()
+		defer d.health.mu.Unlock()
 		d.setFailure(o.Path, err)
 	}
 	d.catchUp = &catchUp{show: progress}
@@ -59,12 +61,12 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 		}
 	}
 	d.atScan(ctx, start)
-	d.finish(ctx)
-	for end := time.Now().Add(passTime); time.Now().Before(end); d.finish(ctx) { // until no summary is lacking, or one is refused
+	d.finishJobs(ctx)
+	for end := time.Now().Add(passTime); time.Now().Before(end); d.finishJobs(ctx) { // until no summary is lacking, or one is refused
 		if d.startAsking(ctx); !d.asking {
 			break
 		}
-		d.takeAnswer(ctx, <-d.answered)
+		d.take(ctx, <-d.pool.ended)
 	}
 	d.count(&report)
 	report.Took, report.Summaries, report.Failed = time.Since(start), d.summaries, append([]Failure{}, d.health.failures()...)
@@ -74,7 +76,7 @@ func (d *Daemon) Once(ctx context.Context, progress func(done, all int64)) (Repo
 
 // syncAll syncs all transcripts and companions. It returns what it found.
 func (d *Daemon) syncAll(ctx context.Context) (files int, bytes int64, wrong []error) {
-	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil))
+	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil, nil))
 	var offers []watcher.Offer
 	for _, f := range found {
 		offers = append(offers, watcher.Offer{Path: f.Path, Root: f.Root, Size: f.Size, Quiet: atRest, Cold: true})
@@ -133,7 +135,7 @@ const archiveRatio = 0.3
 
 // Plan scans the roots and changes nothing. It fails if the scan finds a file outside the roots.
 func (d *Daemon) Plan(ctx context.Context) (Plan, error) {
-	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil))
+	found, wrong := watcher.Scan(ctx, d.watcherOptions(ctx, nil, nil))
 	p := Plan{Roots: []RootPlan{}, Errors: []string{}, Companion: cmp.Or(d.CompanionDir, "beside each transcript")}
 	for _, err := range wrong {
 		p.Errors = append(p.Errors, err.Error())

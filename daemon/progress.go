@@ -68,7 +68,7 @@ func (d *Daemon) progress() *Progress {
 
 // caughtUp ends a catch-up if nothing is left to do.
 func (d *Daemon) caughtUp() {
-	if d.waiting() > 0 || d.health.info.LastPass.IsZero() {
+	if d.pool.queued() > 0 || d.health.info.LastPass.IsZero() {
 		return
 	}
 	if tell := d.CaughtUp; tell != nil {

@@ -47,6 +47,7 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 	if err != nil {
 		return Compacted{}, err
 	}
+	s.published = true
 	return made, nil
 }
 
@@ -101,9 +102,17 @@ func (d *Daemon) compacted(ctx context.Context, s *session, model *compactor.Com
 	return Made(s.Session, d.options(s), st, c, Place{s.cursor.Generation, s.cursor.Offset}, sum), nil
 }
 
+// isStory reports whether a companion tells only what the current generation has.
+func (s *session) isStory() bool { return s.cursor.Generation < 2 || s.Unlined() }
+
 // story returns the model of what a companion tells: of all records, and of those of earlier generations that the current one
 // lacks.
 func (d *Daemon) story(ctx context.Context, s *session) (*compactor.Compactor, error) {
+	if s.isStory() {
+		return d.readArchived(ctx, s, true)
+	}
+	d.pool.long.Lock() // how long its lines are shows only when they are read
+	defer d.pool.long.Unlock()
 	decoder := func() *transcript.Decoder { return d.Agents.NewDecoder(s.Agent, s.Class) }
 	file := func(of *transcript.Decoder) iter.Seq2[*transcript.Record, error] {
 		return d.Archive.Records(ctx, s.Key, s.cursor.Generation, of)

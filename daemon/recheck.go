@@ -26,7 +26,7 @@ const (
 func (d *Daemon) recheck(ctx context.Context, now time.Time) {
 	var due []*session
 	for _, s := range d.sessions {
-		if s.raw != nil && s.state.SkipReason == "" && now.Sub(s.state.Checked) > recheckCycle && d.watched(s.Session) {
+		if s.raw != nil && !s.busy && s.state.SkipReason == "" && now.Sub(s.state.Checked) > recheckCycle && d.watched(s.Session) {
 			due = append(due, s)
 		}
 	}

@@ -42,8 +42,12 @@ type session struct {
 	retry    time.Time // an unchanged transcript is not tried before
 	races    int       // successive syncs during which another process changed the session
 
-	in    *[]*session // the list of the daemon's in which it waits
-	found bool        // a scan just found it; whether its companion is made at once is decided when all are archived
+	in           *[]*session    // the queue of the pool that it is in
+	busy         bool           // a job works on a copy of it
+	newer        *watcher.Offer // came meanwhile
+	ofSummarizer bool           // it belongs to a session of the summarizer's command
+	published    bool           // its companion was written by the last job
+	found        bool           // a scan just found it; whether its companion is made at once is decided when all are archived
 }
 
 // sessionOf makes a session from an archived one. An unreadable state counts as none, because it can be rebuilt.
@@ -89,6 +93,9 @@ func (d *Daemon) register(ctx context.Context, o watcher.Offer) *session {
 		if o.Gone {
 			delete(d.owners, o.Path) // it moved: the session is known by its new path
 			return nil
+		}
+		if s.busy {
+			return s
 		}
 		s.Session = found
 		s.Key = key
@@ -322,7 +329,7 @@ const atRest = 100 * 365 * 24 * time.Hour
 func (d *Daemon) asOffer(s *session) watcher.Offer {
 	s.statSource()
 	o := watcher.Offer{Path: s.Path, Root: watcher.Root{Agent: s.Agent, Path: s.Root}, Gone: s.missing, Quiet: atRest}
-	if d.wake != nil { // in Run
+	if d.pool.wake != nil { // in Run
 		o.Quiet = max(0, time.Since(time.Unix(0, s.sourceStat.ModTime)))
 	}
 	return o

@@ -23,12 +23,11 @@ const (
 )
 
 // A companion is first published with the compactor's own summaries; the session's state says how many of the command's it
-// lacks. Beside the daemon one goroutine asks for them, for the companion of one session at a time, and the archive keeps each
+// lacks. Beside the pool one goroutine asks for them, for the companion of one session at a time, and the archive keeps each
 // answer. Then the companion is made again, like any that is due. So whatever ends this, a later scan or start goes on.
 
 // answers is what the command gave for the summaries that a companion lacks.
 type answers struct {
-	to             *session
 	taken, refused int
 	err            error // why no more were asked for
 }
@@ -76,7 +75,7 @@ func (d *Daemon) startAsking(ctx context.Context) {
 	}
 	var s *session
 	for _, other := range d.sessions {
-		lacks := other.state.MissingSummaries > 0 && !other.state.Gone && other.state.Covers != Place{} && other.in == nil
+		lacks := other.state.MissingSummaries > 0 && !other.state.Gone && other.state.Covers != Place{} && !other.busy && other.in == nil
 		if lacks && (s == nil || other.state.Last.After(s.state.Last)) {
 			s = other
 		}
@@ -86,43 +85,19 @@ func (d *Daemon) startAsking(ctx context.Context) {
 	}
 	d.asking = true
 	copied := *s
-	copied.read = nil
-	made, _, err := d.makeCompanion(ctx, &copied)
-	ctx = archive.WaitForLock(ctx, func(*archive.LockedError) {}) // the daemon's own waits tell
+	copied.read = nil // a job may go on with it meanwhile
 	go func() {
-		a := answers{}
-		if err == nil { // otherwise the next sync reports it
-			a = d.ask(ctx, &copied, made.Wanted)
+		j := &job{step: asking, sessions: []*session{s}}
+		if made, _, err := d.makeCompanion(ctx, &copied); err == nil { // otherwise the next sync reports it
+			j.answers = d.ask(ctx, &copied, made.Wanted)
 		}
-		a.to = s
-		d.answered <- a
-		select {
-		case d.wake <- struct{}{}:
-		default: // it is going to look, or there is no Run
-		}
+		d.pool.ended <- j
+		d.pool.wakeRun()
 	}()
 }
 
-// takeAnswers takes the answers, if they are there.
-func (d *Daemon) takeAnswers(ctx context.Context) {
-	select {
-	case a := <-d.answered:
-		d.takeAnswer(ctx, a)
-	default:
-	}
-}
-
-// abandon waits for the summarizer, whose context has ended, and drops what it wrote.
-func (d *Daemon) abandon() {
-	if d.asking {
-		<-d.answered
-		d.asking = false
-	}
-}
-
-// takeAnswer has the companion made again for which summaries were asked.
-func (d *Daemon) takeAnswer(ctx context.Context, a answers) {
-	s := a.to
+// takeAnswers has the companion made again for which summaries were asked.
+func (d *Daemon) takeAnswers(ctx context.Context, s *session, a answers) {
 	d.asking = false
 	d.summaries += a.taken
 	if a.err != nil || a.refused > 0 {
@@ -131,7 +106,7 @@ func (d *Daemon) takeAnswer(ctx context.Context, a answers) {
 	if ctx.Err() == nil {
 		d.result(watcher.Offer{Path: summariesName}, a.err)
 	}
-	if d.sessions[s.Key] == s && (a.err == nil || a.taken > 0) {
+	if d.sessions[s.Key] == s && !s.busy && (a.err == nil || a.taken > 0) {
 		s.state.Covers = Place{}
 		d.sync(ctx, d.asOffer(s))
 	}
@@ -152,7 +127,7 @@ func (d *Daemon) isSummarizer(s *session, seg transcript.Segment) bool {
 	switch {
 	case s.byCommand:
 		return false
-	case d.parentSkipped(s):
+	case s.ofSummarizer:
 		return true
 	case s.Class == transcript.Attachment || seg.Start.Offset >= maxPeek || s.state.Ask != "":
 		return false

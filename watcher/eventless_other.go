@@ -2,5 +2,5 @@
 
 package watcher
 
-// EventlessFS always returns "": only on Linux are there events.
+// EventlessFS always returns "". macOS polls everything, and on Windows users can set `poll = true`.
 func EventlessFS(string) string { return "" }

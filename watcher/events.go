@@ -3,8 +3,6 @@ package watcher
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"runtime"
 	"time"
 
@@ -20,25 +18,25 @@ type stream struct {
 	close  func() error
 }
 
-// maxEvents is how many events wait in memory. The kernel keeps some more, then says that events were lost.
-const maxEvents = 1 << 12
-
 func openEvents() (*stream, error) {
-	if runtime.GOOS != "linux" {
+	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
 		return nil, errNoEvents
 	}
-	n, err := fsnotify.NewBufferedWatcher(maxEvents)
+	n, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
 	return &stream{n.Events, n.Errors, n.Add, n.Remove, n.Close}, nil
 }
 
+// maxHints limits the paths in a batch. More are treated as an overflow.
+const maxHints = 1 << 15
+
 var errSourceClosed = errors.New("event source closed")
 
 // errNoEvents is why nothing is watched where that is never tried: with kqueue, fsnotify keeps every watched directory and every file in
-// it open, which are thousands here; on Windows, it takes no directory while events wait.
-var errNoEvents = errors.New("this system's events do not suit many files")
+// it open, which are thousands here. Recent files and directories are polled instead.
+var errNoEvents = errors.New("kqueue would keep every file open")
 
 // What begins why a root is polled that should be watched: the kernel has no more watches, or no more instances, to give, or there are no
 // more events.
@@ -47,82 +45,76 @@ const (
 	eventsFailed = "file events failed: "
 )
 
-// takeEvents handles the events that wait.
-func (l *loop) takeEvents(ctx context.Context) {
-	for range maxEvents {
+// hint sums up the events of one path.
+type hint struct {
+	first, last time.Time
+	created     bool // created, or renamed to this name
+	removed     bool // removed, or renamed from this name
+}
+
+// batch sums up the events since the previous batch.
+type batch struct {
+	hints  map[string]hint
+	lost   bool  // events were lost
+	broken error // the source has failed
+}
+
+func (b *batch) add(ev fsnotify.Event, now time.Time) {
+	const wanted = fsnotify.Create | fsnotify.Write | fsnotify.Remove | fsnotify.Rename
+	if ev.Op&wanted == 0 {
+		return // mode and time changes do not affect content
+	}
+	h, ok := b.hints[ev.Name]
+	if !ok {
+		h.first = now
+		if len(b.hints) >= maxHints {
+			b.hints, b.lost = nil, true
+		}
+	}
+	h.last = now
+	h.created = h.created || ev.Op.Has(fsnotify.Create)
+	h.removed = h.removed || ev.Op.Has(fsnotify.Remove) || ev.Op.Has(fsnotify.Rename)
+	if b.hints == nil {
+		b.hints = map[string]hint{}
+	}
+	b.hints[ev.Name] = h
+}
+
+func (b *batch) setError(err error) {
+	if errors.Is(err, fsnotify.ErrEventOverflow) {
+		b.lost = true
+		return
+	}
+	b.broken = err
+}
+
+// drain reads events as fast as they come, so that the kernel's queue does not overflow while the consumer is busy, and
+// passes them on in batches. It runs in the only goroutine besides Run's own, and ends with ctx.
+func drain(ctx context.Context, s *stream, out chan<- batch) {
+	var b batch
+	events, errs := s.events, s.errors
+	for {
+		var to chan<- batch
+		if len(b.hints) > 0 || b.lost || b.broken != nil {
+			to = out
+		}
 		select {
-		case ev, ok := <-l.events():
-			l.event(ctx, ev, ok)
-		case err := <-l.errors():
-			l.failed(err)
-		default:
+		case ev, ok := <-events:
+			if ok {
+				b.add(ev, time.Now())
+			} else {
+				events, b.broken = nil, errSourceClosed
+			}
+		case err, ok := <-errs:
+			if ok {
+				b.setError(err)
+			} else {
+				errs = nil
+			}
+		case to <- b:
+			b = batch{}
+		case <-ctx.Done():
 			return
 		}
-	}
-}
-
-func (l *loop) events() <-chan fsnotify.Event {
-	if l.source == nil {
-		return nil
-	}
-	return l.source.events
-}
-
-func (l *loop) errors() <-chan error {
-	if l.source == nil {
-		return nil
-	}
-	return l.source.errors
-}
-
-// event handles an event. ok is false if there are no more.
-func (l *loop) event(ctx context.Context, ev fsnotify.Event, ok bool) {
-	const wanted = fsnotify.Create | fsnotify.Write | fsnotify.Remove | fsnotify.Rename
-	switch {
-	case !ok:
-		l.failed(errSourceClosed)
-		return
-	case ev.Op&wanted == 0: // mode and time changes do not affect content
-		return
-	}
-	path, created, removed := ev.Name, ev.Has(fsnotify.Create), ev.Has(fsnotify.Remove) || ev.Has(fsnotify.Rename)
-	if removed && l.tree.dirs[path] != nil {
-		l.unwatch(path)
-		l.scanSoon()
-	}
-	root, below := l.tree.rootOf(path)
-	switch {
-	case !below, path == l.o.Roots[root].Path:
-		if created || removed {
-			l.scanIfAboveRoot(path)
-		}
-	case badName(filepath.Base(path)), l.tree.ignored(root, path):
-	case l.tree.knows(path), l.tree.accepts(root, path):
-		now := time.Now()
-		l.queue.changed(place{path, root}, now, now)
-	case created:
-		if info, err := os.Lstat(path); err == nil && info.IsDir() {
-			l.scanTree(ctx, root, path)
-		}
-	}
-}
-
-// failed handles an error of the source. If events were lost, a scan finds what they would have told. Any other error ends the source.
-func (l *loop) failed(err error) {
-	if l.scanAt = time.Now(); !errors.Is(err, fsnotify.ErrEventOverflow) {
-		if err == nil {
-			err = errSourceClosed
-		}
-		l.source.close()
-		l.source = nil
-		l.pollAll(eventsFailed + err.Error())
-		return
-	}
-	l.overflows++
-	if l.overflows&(l.overflows-1) == 0 { // log it less and less often
-		l.o.Log.Warn("events lost; scanning", "times", l.overflows)
-	}
-	for _, d := range l.tree.dirs {
-		d.watched = false // it may have been recreated; watching it twice is harmless
 	}
 }

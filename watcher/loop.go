@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 )
+
+// hintGap is how long a hint waits at most before Run processes it: no file is due sooner than Settle, so one wake-up
+// is enough for a burst.
+const hintGap = 100 * time.Millisecond
 
 // loop is the state of one Run.
 type loop struct {
@@ -15,7 +20,9 @@ type loop struct {
 	tree  *tree
 	queue queue
 
-	source *stream // nil if there are no events
+	source   *stream // nil if there are no events
+	hints    chan batch
+	mergedAt time.Time // when hints were last taken
 
 	pollAt    time.Time
 	scanAt    time.Time
@@ -27,7 +34,7 @@ type loop struct {
 func newLoop(w *Watcher) *loop {
 	o := &w.o
 	l := &loop{
-		w: w, o: o, tree: newTree(o),
+		w: w, o: o, tree: newTree(o), hints: make(chan batch),
 		queue:  queue{settle: o.Settle, maxWait: o.MaxWait, refresh: o.RefreshIdle, live: map[string]*live{}},
 		scanAt: time.Now(),
 	}
@@ -35,7 +42,7 @@ func newLoop(w *Watcher) *loop {
 	return l
 }
 
-func (l *loop) start() {
+func (l *loop) start(ctx context.Context) {
 	if l.o.Poll {
 		l.pollAll("poll is set")
 		return
@@ -50,6 +57,7 @@ func (l *loop) start() {
 		return
 	}
 	l.source = source
+	go drain(ctx, source, l.hints)
 }
 
 func (l *loop) stop() {
@@ -71,16 +79,74 @@ func (l *loop) wait(ctx context.Context) {
 	if sign := now.Add(l.o.HeartbeatEvery); l.o.HeartbeatEvery > 0 && sign.Before(until) {
 		until = sign
 	}
+	hints := l.hints
+	if open := l.mergedAt.Add(min(hintGap, l.o.Settle/4)); open.After(now) {
+		hints = nil
+		if open.Before(until) {
+			until = open
+		}
+	}
 	timer := time.NewTimer(until.Sub(now))
 	defer timer.Stop()
 	select {
-	case ev, ok := <-l.events():
-		l.event(ctx, ev, ok)
-	case err := <-l.errors():
-		l.failed(err)
+	case b := <-hints:
+		l.merge(ctx, b)
 	case <-l.o.Wake:
 	case <-timer.C:
 	case <-ctx.Done():
+	}
+}
+
+func (l *loop) merge(ctx context.Context, b batch) {
+	l.mergedAt = time.Now()
+	if b.lost {
+		l.overflows++
+		if l.overflows&(l.overflows-1) == 0 { // log it less and less often
+			l.o.Log.Warn("events lost; scanning", "times", l.overflows)
+		}
+		l.scanAt = l.mergedAt
+		for _, d := range l.tree.dirs {
+			d.watched = false // it may have been recreated; watching it twice is harmless
+		}
+	}
+	if b.broken != nil && l.source != nil {
+		l.source.close()
+		l.source = nil
+		l.pollAll(eventsFailed + b.broken.Error())
+		l.scanAt = l.mergedAt
+	}
+	// Process removals first: a renamed directory appears under both names in one batch.
+	for path, h := range b.hints {
+		if h.removed && l.tree.dirs[path] != nil {
+			l.unwatch(path)
+			l.scanSoon()
+		}
+	}
+	for path, h := range b.hints {
+		l.handleHint(ctx, path, h)
+	}
+}
+
+func (l *loop) handleHint(ctx context.Context, path string, h hint) {
+	root, ok := l.tree.rootOf(path)
+	if !ok || path == l.o.Roots[root].Path {
+		if h.created || h.removed {
+			l.scanIfAboveRoot(path)
+		}
+		return
+	}
+	if badName(filepath.Base(path)) || l.tree.ignored(root, path) {
+		return
+	}
+	if l.tree.knows(path) || l.tree.accepts(root, path) {
+		l.queue.changed(place{path, root}, h.first, h.last)
+		return
+	}
+	if !h.created {
+		return
+	}
+	if info, err := os.Lstat(path); err == nil && info.IsDir() {
+		l.scanTree(ctx, root, path, true)
 	}
 }
 

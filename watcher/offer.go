@@ -60,7 +60,7 @@ func (l *loop) offerIrregular(ctx context.Context, f *live, info fs.FileInfo, er
 		o.Gone = true
 		return o, true
 	case err == nil && info.IsDir():
-		l.scanTree(ctx, f.root, f.path)
+		l.scanTree(ctx, f.root, f.path, true)
 	}
 	return Offer{}, false // the next scan counts it
 }

@@ -23,7 +23,7 @@ func (l *loop) scanWhenDue(ctx context.Context) {
 	for i, err := range l.tree.resolve() {
 		l.tree.roots[i].missing = l.updateRoot(i, err)
 		if err == nil {
-			l.tree.scan(ctx, i, l.o.Roots[i].Path)
+			l.tree.scan(ctx, i, l.o.Roots[i].Path, true)
 		} else if !errors.Is(err, errDuplicateRoot) {
 			l.watchAncestor(l.o.Roots[i].Path)
 		}
@@ -40,11 +40,11 @@ func (l *loop) scanWhenDue(ctx context.Context) {
 	}
 }
 
-func (l *loop) scanTree(ctx context.Context, root int, top string) {
+func (l *loop) scanTree(ctx context.Context, root int, top string, deep bool) {
 	if l.scanned.IsZero() {
 		return // the first scan will see it
 	}
-	l.tree.scan(ctx, root, top)
+	l.tree.scan(ctx, root, top, deep)
 	l.queue.sortCold()
 }
 

@@ -42,7 +42,7 @@ func play(t *testing.T, script func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{
 			t: t, dir: t.TempDir(), start: time.Now(), watched: map[string]bool{}, done: make(chan struct{}),
-			events: make(chan fsnotify.Event, 100), errs: make(chan error),
+			events: make(chan fsnotify.Event), errs: make(chan error),
 		}
 		r.cancel = func() { close(r.done) } // until run
 		r.o = Options{Roots: []Root{{"agent", r.dir}}, Match: match}

@@ -97,8 +97,8 @@ func TestLiveGoesAheadOfTheRest(t *testing.T) {
 		r.run()
 		r.pass(10 * s)
 		r.want(
-			"0s old0.jsonl quiet 1h0m0s", "1s old1.jsonl quiet 2h0m1s", "2s old2.jsonl quiet 3h0m2s", "3s live.jsonl live quiet 2s",
-			"4s old3.jsonl quiet 4h0m4s", "5s old4.jsonl quiet 5h0m5s",
+			"0s old0.jsonl quiet 1h0m0s", "1s old1.jsonl quiet 2h0m1s", "2s live.jsonl live quiet 2s",
+			"3s old2.jsonl quiet 3h0m3s", "4s old3.jsonl quiet 4h0m4s", "5s old4.jsonl quiet 5h0m5s",
 		)
 	})
 }

@@ -41,7 +41,7 @@ func Scan(ctx context.Context, o Options) ([]Found, []error) {
 	for i, err := range t.resolve() {
 		switch {
 		case err == nil:
-			t.scan(ctx, i, o.Roots[i].Path)
+			t.scan(ctx, i, o.Roots[i].Path, true)
 		case !NotExist(err) && !errors.Is(err, errDuplicateRoot):
 			errs = append(errs, fmt.Errorf("scan %s: %w", o.Roots[i].Path, cause(err)))
 		}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"ccd/internal/ownfile"
 )
@@ -48,11 +49,19 @@ type dir struct {
 	path    string
 	root    int
 	inode   uint64
-	files   map[string]uint64 // stamps by name
-	next    map[string]uint64 // of the current scan
-	pass    uint32            // the scan that saw it last
+	mtime   time.Time
+	files   map[string]file // by name
+	next    map[string]file // of the current scan
+	pass    uint32          // the scan that saw it last
 	watched bool
 }
+
+type file struct {
+	stamp uint64
+	mtime int64 // nanoseconds since 1970
+}
+
+func newFile(info fs.FileInfo) file { return file{stamp(info), info.ModTime().UnixNano()} }
 
 func newTree(o *Options) *tree {
 	return &tree{
@@ -74,13 +83,13 @@ func stamp(info fs.FileInfo) uint64 {
 // knows reports whether the file at path was there at the last scan or offer.
 func (t *tree) knows(path string) bool {
 	d := t.dirs[filepath.Dir(path)]
-	return d != nil && d.files[filepath.Base(path)] != 0
+	return d != nil && d.files[filepath.Base(path)].stamp != 0
 }
 
 // put records the stamp of a file. One in a directory that is not known is left to the scan of that.
 func (t *tree) put(path string, info fs.FileInfo) {
 	if d := t.dirs[filepath.Dir(path)]; d != nil {
-		d.files[strings.Clone(filepath.Base(path))] = stamp(info)
+		d.files[strings.Clone(filepath.Base(path))] = newFile(info)
 	}
 }
 
@@ -139,8 +148,9 @@ func realDir(dir string) (string, fs.FileInfo, error) {
 }
 
 // scan walks top, a directory of the root, and everything below it, and compares. It watches a directory before it
-// lists it, so that a file created in between is seen twice rather than not at all.
-func (t *tree) scan(ctx context.Context, root int, top string) {
+// lists it, so that a file created in between is seen twice rather than not at all. Unless deep, it only enters
+// directories that are not known yet.
+func (t *tree) scan(ctx context.Context, root int, top string, deep bool) {
 	t.pass++
 	stack := []string{top}
 	for len(stack) > 0 && ctx.Err() == nil {
@@ -156,9 +166,13 @@ func (t *tree) scan(ctx context.Context, root int, top string) {
 			d := t.dirs[path]
 			d.files, d.next = d.next, nil
 		}
-		stack = append(stack, below...)
+		for _, sub := range below {
+			if deep || t.dirs[sub] == nil {
+				stack = append(stack, sub)
+			}
+		}
 	}
-	if ctx.Err() == nil {
+	if deep && ctx.Err() == nil {
 		t.sweep(root, top)
 	}
 }
@@ -201,13 +215,13 @@ func (t *tree) list(ctx context.Context, root int, path string) (below []string,
 func (t *tree) beginDir(root int, path string, info fs.FileInfo) *dir {
 	d := t.dirs[path]
 	if d == nil {
-		d = &dir{path: path, root: root, files: map[string]uint64{}}
+		d = &dir{path: path, root: root, files: map[string]file{}}
 		t.dirs[path] = d
 	}
 	if id := ownfile.Inode(info); d.inode != id {
 		d.inode, d.watched = id, false // the directory was replaced, and its watch is gone
 	}
-	d.pass, d.next = t.pass, make(map[string]uint64, len(d.files))
+	d.mtime, d.pass, d.next = info.ModTime(), t.pass, make(map[string]file, len(d.files))
 	t.onDir(d)
 	return d
 }
@@ -233,7 +247,7 @@ func (t *tree) addEntry(d *dir, e fs.DirEntry) (walk bool) {
 
 // addFile adds a file that is offered. It fails for one that may not be read.
 func (t *tree) addFile(d *dir, e fs.DirEntry, path string) error {
-	was := d.files[e.Name()]
+	was := d.files[e.Name()].stamp
 	switch {
 	case was == 0 && !t.accepts(d.root, path):
 		if e.Type()&fs.ModeSymlink != 0 && t.leadsOut(d.root, path) {
@@ -253,12 +267,12 @@ func (t *tree) addFile(d *dir, e fs.DirEntry, path string) error {
 	if err := checkOwner(info, t.roots[d.root].info); err != nil {
 		return err
 	}
-	now := stamp(info)
+	now := newFile(info)
 	d.next[e.Name()] = now
 	if ownfile.Links(info) > 1 {
 		t.linked++
 	}
-	if was != now {
+	if was != now.stamp {
 		t.onFile(d, e.Name(), info, was == 0)
 	}
 	return nil

@@ -40,9 +40,9 @@ type Options struct {
 	Log   *slog.Logger    // nil: discard
 	Wake  <-chan struct{} // has Run call Idle; nil: nothing does
 	// Scanned is called after each scan by the goroutine that ranges over Run, Idle each time that there is nothing to
-	// offer: if it returns true, it has more to do, and Run waits for nothing. They may be nil.
+	// offer. They may be nil.
 	Scanned func(Health)
-	Idle    func() (more bool)
+	Idle    func()
 	// Heartbeat is called by the goroutine that ranges over Run (or calls Scan) whenever a scan progressed, and at
 	// least every HeartbeatEvery while nothing is offered (0: not while idle). It may be nil.
 	Heartbeat      func()
@@ -89,7 +89,7 @@ func (o Options) complete() Options {
 		o.Heartbeat = func() {}
 	}
 	if o.Idle == nil {
-		o.Idle = func() bool { return false }
+		o.Idle = func() {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -108,11 +108,17 @@ func (o Options) complete() Options {
 // collected as a set of paths.
 func (w *Watcher) Run(ctx context.Context) iter.Seq[Offer] {
 	return func(yield func(Offer) bool) {
+		ctx, cancel := context.WithCancel(ctx)
 		l := newLoop(w)
-		l.start()
+		l.start(ctx)
 		defer l.stop()
+		defer cancel()
 		for ctx.Err() == nil {
-			l.takeEvents(ctx)
+			select {
+			case b := <-l.hints:
+				l.merge(ctx, b)
+			default:
+			}
 			l.scanWhenDue(ctx)
 			l.pollWhenDue(ctx)
 			if o, ok := l.next(ctx); ok {
@@ -121,7 +127,7 @@ func (w *Watcher) Run(ctx context.Context) iter.Seq[Offer] {
 				}
 				continue
 			}
-			if !l.o.Idle() && ctx.Err() == nil {
+			if l.o.Idle(); ctx.Err() == nil {
 				l.wait(ctx)
 				l.o.Heartbeat()
 			}
