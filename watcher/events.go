@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -81,7 +82,9 @@ func (b *batch) add(ev fsnotify.Event, now time.Time) {
 }
 
 func (b *batch) setError(err error) {
-	if errors.Is(err, fsnotify.ErrEventOverflow) {
+	// a directory that was renamed and removed at once: its watch is gone, and fsnotify could not end it
+	ended := errors.Is(err, syscall.EINVAL)
+	if ended || errors.Is(err, fsnotify.ErrEventOverflow) {
 		b.lost = true
 		return
 	}
