@@ -171,8 +171,8 @@ func (c *Client) Span(f Frame, text string) (from, to int) {
 	if _, end, ok := c.typed(text[from:to]); ok {
 		to = from + end
 	}
-	if at := addedLine().FindStringIndex(text[from:to]); at != nil {
-		to = from + at[0]
+	if i := strings.LastIndex(text[from:to], "[ccd "); i >= 0 && addedLine().MatchString(text[from+i:to]) {
+		to = from + len(strings.TrimRightFunc(text[from:from+i], unicode.IsSpace))
 	}
 	if len(strings.TrimSpace(text)) == to-from {
 		return 0, len(text) // unchanged, including white space
@@ -181,7 +181,7 @@ func (c *Client) Span(f Frame, text string) (from, to int) {
 }
 
 // addedLine is the line at the end of a person's words with which a copy that ccd wrote names what a client added to them.
-var addedLine = lazy.Regexp(`\s*\[ccd [0-9a-z]+ \d+ chars added by the client\]\s*$`)
+var addedLine = lazy.Regexp(`^\[ccd [0-9a-z]+ \d+ chars added by the client\]\s*$`)
 
 // wrote reports whether a person wrote any part of a text in the user's role, and the frame. A text that consists of
 // wrappers is a program's. A wrapper beside other words is a person's quote, unless the client puts it there.
