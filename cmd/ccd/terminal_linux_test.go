@@ -308,9 +308,9 @@ func TestRestoredFileIsToldLocally(t *testing.T) {
 // TestWhoCompacts: setup asks a newcomer until there is an answer, and k leaves agents their own compactions and whole outputs. Who
 // has a configuration is not asked.
 func TestWhoCompacts(t *testing.T) {
-	setup := func(home, question, answer string, code int) {
+	setup := func(home, question, answer string, code int, env ...string) {
 		t.Helper()
-		c, screen, got := startOnTerminal(t, home, 200, 50, nil, nil, "setup")
+		c, screen, got := startOnTerminal(t, home, 200, 50, env, nil, "setup")
 		got.has(t, question)
 		typeKeys(t, screen, answer+"\n")
 		if got := exitOf(t, c, got); got != code {
@@ -321,6 +321,7 @@ func TestWhoCompacts(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Join(home, ".pi", "agent", "sessions"), 0o700))
 	file, mod := filepath.Join(home, ".config", "ccd", "config.toml"), filepath.Join(home, ".pi", "agent", "extensions", "ccd", "index.ts")
 	setup(home, "[k/y/n] ", "\nn", words.ExitFailed)
+	setup(home, "Continue? [Y/n] ", "n", words.ExitFailed, "CCD_LIVE_COMPACTION=true")
 	if _, err := os.Stat(file); err == nil {
 		t.Error("not confirmed, and there is a configuration")
 	}

@@ -225,7 +225,10 @@ func (a *app) whoCompacts(ctx context.Context, f setupFlags, steps []*install.St
 // compactsAnew reports whether a step lets ccd compact for an agent, and no configuration says who does.
 func (a *app) compactsAnew(steps []*install.Step) bool {
 	file, err := a.UsualConfig()
-	return err == nil && a.ConfigFile == "" && !disk.Exists(a.Path(file)) && slices.ContainsFunc(steps, func(s *install.Step) bool { return s.Compacts })
+	if err != nil || a.ConfigFile != "" || a.Getenv("CCD_LIVE_COMPACTION") != "" || disk.Exists(a.Path(file)) {
+		return false
+	}
+	return slices.ContainsFunc(steps, func(s *install.Step) bool { return s.Compacts })
 }
 
 // ownCompactions is the configuration with which agents compact themselves and see whole outputs.
