@@ -317,7 +317,7 @@ func classOf(c *session.Call) Class {
 	switch {
 	case c.State == session.Refused && c.Words.Zero():
 		return Decisions
-	case c.State == session.Failed && !c.Aborted && !c.LookUp:
+	case c.State == session.Failed && !c.Aborted && !c.LookUp && c.Command != "": // a read or an edit that failed is done otherwise
 		return Failures
 	case c.State == session.Done && c.Checks():
 		return Checks

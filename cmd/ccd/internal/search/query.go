@@ -50,7 +50,8 @@ type token struct {
 // is on both of its sides. A quote within a word is part of the word.
 func (q *Query) Parse(line string) { q.take(split(line)) }
 
-// ParseArgs is Parse for words that a shell has split: one with white space is a phrase, unless it has an operator.
+// ParseArgs is Parse for words that a shell has split: one with white space is a phrase, unless it has AND or OR. NOT is none of them:
+// people write "do NOT" in capitals.
 func (q *Query) ParseArgs(args []string) {
 	var all []token
 	for _, arg := range args {
@@ -63,9 +64,9 @@ func (q *Query) ParseArgs(args []string) {
 	q.take(all)
 }
 
-// hasOperator reports whether a text has an operator between words.
+// hasOperator reports whether a text has AND or OR between words.
 func hasOperator(text string) bool {
-	return slices.ContainsFunc([]string{" AND ", " OR ", " NOT "}, func(o string) bool { return strings.Contains(text, o) })
+	return slices.ContainsFunc([]string{" AND ", " OR "}, func(o string) bool { return strings.Contains(text, o) })
 }
 
 // operator returns the operator that a token is or begins with, "" for none: in quotes, or without the words that it is about, it

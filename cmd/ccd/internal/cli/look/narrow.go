@@ -77,7 +77,11 @@ func (n narrow) projects(a *app) (func(dir string) bool, error) {
 		p := project.Of(a.Absolute(n.project), home)
 		return p.Has, nil
 	}
-	return search.At(n.project)
+	at, err := search.At(n.project)
+	hidden := func(element string) bool { return strings.HasPrefix(element, ".") } // lists name a worktree without it
+	return func(dir string) bool {
+		return at(dir) || at(strings.Join(slices.DeleteFunc(strings.Split(filepath.ToSlash(dir), "/"), hidden), "/"))
+	}, err
 }
 
 // limitFlag adds --limit, which is the same for all lists. text says what it does and, if that is not one screen, its default.

@@ -228,6 +228,7 @@ func (f searchFlags) wider(l *reader.Library, q search.Query, args []string, in 
 	each := wordsOf(q)
 	switch {
 	case len(each) > len(q.Words):
+		each = slices.DeleteFunc(each, func(w string) bool { return w == "NOT" }) // it would be an operator
 		return words.Hint(fmt.Errorf("%w as a phrase", err), "ccd search%s", cli.Typed(each))
 	case len(each) > 1 && len(q.Any)+len(q.None) == 0: // no record has all of the words
 		return words.Hint(err, "ccd search%s", cli.Typed(strings.Fields(strings.Join(each, " OR "))))

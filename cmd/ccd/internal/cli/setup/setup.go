@@ -268,6 +268,8 @@ func (a *app) setupText(steps []*install.Step, f setupFlags, home string, files 
 	switch {
 	case !has(steps, install.Todo):
 		then, back = " has nothing to do:", ""
+	case a.compactsAnew(steps) && !f.yes:
+		back += "Setup asks first who compacts: ccd, or the agents as before.\n"
 	case f.undo:
 		if back = "The archive and the configuration stay.\n"; !files {
 			back = "The archive and the configuration stay. `ccd setup --undo --dry-run` lists the files.\n"
