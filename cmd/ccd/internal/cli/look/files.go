@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,12 +115,15 @@ func (f filesFlags) none(l *reader.Library, args []string) error {
 	return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", archive.ErrNotFound), "ccd search --path PATH finds what was read, too")
 }
 
-// versionHint says on a terminal how a version of the newest file is printed.
+// versionHint says on a terminal how the newest version that the transcript may show is printed.
 func (a *app) versionHint(l *reader.Library, rows []*work.File) string {
-	if a.Width() == 0 {
+	i := slices.IndexFunc(rows, func(r *work.File) bool {
+		return r.How != reader.How[transcript.Revert] && r.How != reader.How[transcript.Delete]
+	})
+	if a.Width() == 0 || i < 0 {
 		return ""
 	}
-	r := rows[0]
+	r := rows[i]
 	at := strings.Replace(r.At.Local().Format(second), " ", "T", 1)
 	return fmt.Sprintf("a version, if the transcript shows all of it: ccd restore --file %s --at %s %s", words.Shell(r.Path), at, l.Argument(r.Of))
 }

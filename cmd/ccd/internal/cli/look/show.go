@@ -159,6 +159,10 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 
 // showHandover prints the first section of a companion and says how to see the rest.
 func (a *app) showHandover(session, text string) error {
+	if text == "" {
+		a.Say("ccd finds nothing in it that was said or done; its records: ccd restore --session %s", session)
+		return nil
+	}
 	a.Say("written for the agent: \"you\" is the agent, times are UTC\n")
 	handover, _, _ := strings.Cut(text, "\n## ")
 	if err := a.PrintWrapped(strings.TrimRight(handover, "\n") + "\n"); err != nil {
@@ -173,11 +177,11 @@ func (a *app) showHandover(session, text string) error {
 	return nil
 }
 
-// body returns a companion without what tells agents and programs what the file is.
+// body returns a companion without what tells agents and programs what the file is, "" if that is all.
 func body(companion []byte) string {
 	_, after, ok := strings.Cut(string(companion), "\n## ")
 	if !ok {
-		return string(companion)
+		return ""
 	}
 	return "## " + after
 }

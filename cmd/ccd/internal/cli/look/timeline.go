@@ -141,7 +141,7 @@ func (a *app) timeline(ctx context.Context, arg string, f timelineFlags) error {
 		return damage
 	}
 	if !asked {
-		a.Say("session %s has no turns: it has no message from a person", e.Name())
+		a.Say("session %s has no turns: ccd finds no message of a person in it", e.Name())
 	}
 	if a.JSON {
 		return a.PrintJSON(all)
