@@ -262,18 +262,9 @@ func (a *app) setupText(steps []*install.Step, f setupFlags, home string, files 
 	if columns := a.Width(); columns > 0 {
 		width = min(width, columns)
 	}
-	file, _ := a.UsualConfig() // without a home there is no plan
-	then, back := " will:", "Transcripts are never changed. `ccd setup --undo` undoes the setup.\n"+
-		"Options: "+shortened(a.Path(cmp.Or(a.ConfigFile, file)), home)+". One agent only: `ccd agents install AGENT`.\n"
-	switch {
-	case !has(steps, install.Todo):
+	then, back := " will:", a.afterPlan(steps, f, home, files)
+	if !has(steps, install.Todo) {
 		then, back = " has nothing to do:", ""
-	case a.compactsAnew(steps) && !f.yes:
-		back += "Setup asks first who compacts: ccd, or the agents as before.\n"
-	case f.undo:
-		if back = "The archive and the configuration stay.\n"; !files {
-			back = "The archive and the configuration stay. `ccd setup --undo --dry-run` lists the files.\n"
-		}
 	}
 	var rows [][]string
 	for _, s := range steps {
@@ -301,6 +292,23 @@ func (a *app) setupText(steps []*install.Step, f setupFlags, home string, files 
 		lines = append(lines, "  "+line)
 	}
 	return strings.Join(append(lines, table.WrapLines(back, width)...), "\n") + "\n"
+}
+
+// afterPlan says what a plan leaves as it is, and what else there is to choose.
+func (a *app) afterPlan(steps []*install.Step, f setupFlags, home string, files bool) string {
+	switch {
+	case f.undo && !files:
+		return "The archive and the configuration stay. `ccd setup --undo --dry-run` lists the files.\n"
+	case f.undo:
+		return "The archive and the configuration stay.\n"
+	}
+	file, _ := a.UsualConfig() // without a home there is no plan
+	text := "Transcripts are never changed. `ccd setup --undo` undoes the setup.\n" +
+		"Options: " + shortened(a.Path(cmp.Or(a.ConfigFile, file)), home) + ". One agent only: `ccd agents install AGENT`.\n"
+	if a.compactsAnew(steps) && !f.yes {
+		text += "Setup asks first who compacts: ccd, or the agents as before.\n"
+	}
+	return text
 }
 
 // setupEnd says what to do next, or after undo what is left.
