@@ -106,10 +106,9 @@ const lost = "if the store has lost data, ccd remote remove, add and push, on th
 
 // hint returns what to do about an error.
 func (a *app) hint(err error) string {
-	var next interface{ Hint() string }
 	switch {
-	case errors.As(err, &next):
-		return next.Hint()
+	case words.HintOf(err) != "":
+		return words.HintOf(err)
 	case errors.Is(err, remote.ErrKey):
 		return "ccd remote pull --identity FILE; after a change of keys, the machine runs ccd remote gc --all"
 	case errors.Is(err, remote.ErrNoConditions):

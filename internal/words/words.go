@@ -3,6 +3,7 @@
 package words
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -129,6 +130,15 @@ func Hint(err error, format string, args ...any) error {
 		return nil
 	}
 	return hintError{err, fmt.Sprintf(format, args...)}
+}
+
+// HintOf returns the hint of an error, "" if it has none.
+func HintOf(err error) string {
+	var has interface{ Hint() string }
+	if errors.As(err, &has) {
+		return has.Hint()
+	}
+	return ""
 }
 
 type hintError struct {

@@ -205,7 +205,6 @@ func ExitCode(err error) int {
 // Report prints an error in one line, then candidates and a hint.
 func Report(w io.Writer, err error, forAgent bool) {
 	var several *reader.AmbiguousError
-	var next interface{ Hint() string }
 	if err == nil || errors.Is(err, ErrSaid) || errors.Is(err, ErrDamaged) || errors.As(err, new(ErrChild)) || ExitCode(err) == words.ExitInterrupted {
 		return
 	}
@@ -216,8 +215,7 @@ func Report(w io.Writer, err error, forAgent bool) {
 			text += fmt.Sprintf("  %s\n", m)
 		}
 	}
-	if errors.As(err, &next) {
-		line := next.Hint()
+	if line := words.HintOf(err); line != "" {
 		if forAgent {
 			line = agentHint(line)
 		}

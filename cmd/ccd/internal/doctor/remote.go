@@ -27,7 +27,7 @@ func (l Live) remote() (all []Finding) {
 		all = append(all, wrong(check, "ccd remote add "+s.URL+" --recipient KEY", "there are no recipients: nothing can be pushed"))
 	}
 	if _, err := l.Env.FindRemote(); err != nil {
-		return append(all, wrong(check, "install it from the same release as ccd; in a clone: make install", "%v", err))
+		return append(all, wrong(check, words.HintOf(err), "%v", err))
 	}
 	p, err := pulled.ReadPush(dir)
 	age := l.Now.Sub(p.Pushed)

@@ -81,10 +81,9 @@ func (s *Step) fail(err error) *Step {
 }
 
 func (s *Step) because(err error) {
-	var next interface{ Hint() string }
 	s.Error = reader.Locked(err).Error()
-	if errors.As(err, &next) {
-		s.Hint = next.Hint()
+	if hint := words.HintOf(err); hint != "" {
+		s.Hint = hint
 	}
 }
 

@@ -180,7 +180,6 @@ func (s *Server) failed(w http.ResponseWriter, err error) {
 	no := refusal{Status: statusOf(err), Why: reader.Locked(err).Error(), List: true}
 	var moved movedError
 	var several *reader.AmbiguousError
-	var next interface{ Hint() string }
 	switch {
 	case errors.As(err, &moved):
 		w.Header().Set("Location", string(moved))
@@ -191,8 +190,8 @@ func (s *Server) failed(w http.ResponseWriter, err error) {
 		for _, e := range several.Sessions {
 			no.Sessions = append(no.Sessions, newRow(status.Of(e), time.Now()))
 		}
-	case errors.As(err, &next):
-		no.Help, no.Code = "Try:", next.Hint()
+	case words.HintOf(err) != "":
+		no.Help, no.Code = "Try:", words.HintOf(err)
 	}
 	s.deny(w, no)
 }
