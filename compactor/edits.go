@@ -18,7 +18,7 @@ type edited struct {
 	undone bool // the human took back the message before it: who knows whether the file went back too
 }
 
-// edits are the changes of files since git last told of them or took them.
+// edits lists the files that changed since git last reported or committed them.
 type edits struct {
 	h       *handover
 	base    *event   // what ended all edits

@@ -19,8 +19,8 @@ func Row() transcript.Format {
 	}
 }
 
-// match accepts PROJECT/SESSION/session.jsonl, and session.vN.jsonl, at any depth. One of a later version of the format stands beside the
-// earlier ones.
+// match accepts PROJECT/SESSION/session.jsonl and session.vN.jsonl, at any depth. A later version of the format writes its file beside
+// the earlier ones.
 var match = transcript.Named(transcript.Name{Form: `(?:[^/.][^/]*/)*(?P<id>[^/.][^/]*)/session(?:\.v\d+)?\.jsonl`})
 
 // client lists the tools of DeepSeek Harness, from its documentation and from published sessions of formats 0 to 4. Plugins may

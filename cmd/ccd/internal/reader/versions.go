@@ -615,7 +615,7 @@ type WantedFile struct {
 	Path    string
 	At      string // a time, as people write it; "" for the last one
 	Session string // "" for the newest session that touched the file, of this project if one did
-	Agent   string // "" for every agent
+	Agent   string // "": of every agent
 	Naming  Naming
 }
 

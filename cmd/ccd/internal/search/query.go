@@ -50,8 +50,8 @@ type token struct {
 // is on both of its sides. A quote within a word is part of the word.
 func (q *Query) Parse(line string) { q.take(split(line)) }
 
-// ParseArgs is Parse for words that a shell has split: one with white space is a phrase, unless it has AND or OR. NOT is none of them:
-// people write "do NOT" in capitals.
+// ParseArgs parses words that a shell has split. A word with white space is a phrase, unless it contains AND or OR. NOT does not count,
+// because people write "do NOT" in capitals.
 func (q *Query) ParseArgs(args []string) {
 	var all []token
 	for _, arg := range args {
