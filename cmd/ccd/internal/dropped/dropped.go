@@ -259,6 +259,14 @@ type Fact struct {
 	said  string        // what is searched in a text
 }
 
+// Inline returns the text in one line of so many chars at most, escaped, with its status unless all went well.
+func (f *Fact) Inline(chars int) string {
+	if f.Status == "" || f.Status == "exit 0" {
+		return mark.Inline(f.Text, chars)
+	}
+	return mark.Inline(f.Text, chars) + " (" + f.Status + ")"
+}
+
 const (
 	maxSaid  = 4000 // chars of a fact that are compared
 	maxText  = 600  // chars of Text

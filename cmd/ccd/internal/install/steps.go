@@ -100,9 +100,12 @@ type Account struct {
 	Out     io.Writer                        // what the service manager's commands do
 }
 
+// DemoHome begins the name of the home directory of `ccd demo`, in which nothing is set up.
+const DemoHome = "ccd-demo-"
+
 // CheckHome fails if the home directory belongs to another user, as with sudo: that user could not use the result.
 func CheckHome(home string) error {
-	if strings.HasPrefix(filepath.Base(home), "ccd-demo-") {
+	if strings.HasPrefix(filepath.Base(home), DemoHome) {
 		return words.Hint(errors.New("set up ccd: this shell has the home of ccd demo"), "try it in another shell")
 	}
 	if info, err := os.Stat(home); err == nil && disk.Foreign(info) {

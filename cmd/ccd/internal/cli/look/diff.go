@@ -246,11 +246,7 @@ func droppedLine(one dropped.Fact) string {
 	if one.Class == dropped.Asked {
 		chars = 320
 	}
-	line := "  #" + strconv.Itoa(one.Record) + " " + mark.Inline(one.Text, chars)
-	if one.Status != "" && one.Status != "exit 0" {
-		line += " (" + one.Status + ")"
-	}
-	line += " " + mark.New(one.ID, "")
+	line := "  #" + strconv.Itoa(one.Record) + " " + one.Inline(chars) + " " + mark.New(one.ID, "")
 	if one.Output != "" {
 		line += " output " + mark.New(one.Output, "")
 	}

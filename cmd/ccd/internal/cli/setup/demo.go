@@ -15,6 +15,7 @@ import (
 
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/cli"
+	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/cmd/ccd/story"
 	"ccd/internal/words"
@@ -49,7 +50,7 @@ behind, or with --keep the session and its archive, to try other commands.`,
 }
 
 func (a *app) demo(ctx context.Context, keep bool) (err error) {
-	home, err := os.MkdirTemp("", "ccd-demo-")
+	home, err := os.MkdirTemp("", install.DemoHome)
 	if err != nil {
 		return err
 	}

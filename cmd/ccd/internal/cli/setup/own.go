@@ -9,7 +9,6 @@ import (
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
-	"ccd/internal/mark"
 	"ccd/internal/words"
 )
 
@@ -47,10 +46,7 @@ func (a *app) sayOwn(ctx context.Context) {
 		lost := fmt.Sprintf("The last compaction of %s dropped %d of %s", name, r.Dropped, words.Count(r.Facts, "fact"))
 		then := fmt.Sprintf("%s diff %s", a.typed(), name)
 		if one := example(r); one != nil {
-			then += "\n  > " + mark.Inline(one.Text, quoted)
-			if one.Status != "" {
-				then += " (" + one.Status + ")"
-			}
+			then += "\n  > " + one.Inline(quoted)
 		}
 		if first := r.Classes[0]; first.Class == dropped.Asked && first.Dropped > 0 {
 			say = fmt.Sprintf("%s, %d of them your words: %s", lost, first.Dropped, then)
