@@ -98,7 +98,7 @@ func TestForeignFileBelowARoot(t *testing.T) {
 		}
 	}
 	code, out, _ := ccdIn(home, "", "ls")
-	if code != words.ExitDone || strings.Count(out, "unknown format") != 1 {
+	if code != words.ExitDone || strings.Count(out, "not parsed") != 1 {
 		t.Errorf("ls: %s", out)
 	}
 	var report status.Report

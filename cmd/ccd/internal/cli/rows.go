@@ -21,14 +21,19 @@ const (
 	full    = 0.85
 )
 
-// SessionColumns returns the columns that identify a session.
-func SessionColumns(now time.Time) []table.Column[status.Session] {
+// SessionColumns returns the columns that identify a session among the rows of a table.
+func SessionColumns(rows []status.Session, now time.Time) []table.Column[status.Session] {
+	var projects []string
+	for _, s := range rows {
+		projects = append(projects, s.Project)
+	}
+	names := words.Directories(projects)
 	return []table.Column[status.Session]{
 		{
 			Head: "SESSION", Text: func(s status.Session) string { return mark.Inline(s.Short(), 0) },
 			Piped: func(s status.Session) string { return s.Session },
 		},
-		{Head: "TITLE", Least: 20, Part: 30, Text: func(s status.Session) string {
+		{Head: "TITLE", Least: 20, Part: 25, Text: func(s status.Session) string {
 			title := s.Labelled()
 			if title == "" {
 				title = "-"
@@ -39,11 +44,11 @@ func SessionColumns(now time.Time) []table.Column[status.Session] {
 			return title
 		}, Piped: func(s status.Session) string { return s.Labelled() }},
 		{
-			Head: "PROJECT", Least: 8, Drop: 6, Text: func(s status.Session) string { return table.Cut(s.Directory(), 20) },
+			Head: "PROJECT", Least: 8, Drop: 6, Cut: table.CutMiddle, Text: func(s status.Session) string { return table.CutMiddle(names[s.Project], 24) },
 			Piped: func(s status.Session) string { return mark.Inline(s.Project, 0) },
 		},
 		{
-			Head: "LAST", Drop: 7, Text: func(s status.Session) string { return words.Ago(s.LastAt(), now) },
+			Head: "LAST", Least: 10, Drop: 7, Text: func(s status.Session) string { return words.Ago(s.LastAt(), now) },
 			Piped: func(s status.Session) string { return words.Minute(s.LastAt()) },
 		},
 	}
@@ -65,9 +70,9 @@ func AgentColumn[T any](of func(T) string) table.Column[T] {
 	return table.Column[T]{Head: "AGENT", Piped: of, Text: func(r T) string { return table.Cut(registry.Table{}.Short(of(r)), 8) }}
 }
 
-// LsColumns returns the columns of lists of sessions.
-func LsColumns(now time.Time) []table.Column[status.Session] {
-	columns := SessionColumns(now)
+// LsColumns returns the columns of a list of sessions.
+func LsColumns(rows []status.Session, now time.Time) []table.Column[status.Session] {
+	columns := SessionColumns(rows, now)
 	last := &columns[3]
 	date := last.Text
 	last.Text = func(s status.Session) string { // who is next says more than when

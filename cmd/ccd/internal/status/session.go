@@ -142,7 +142,7 @@ func (s Session) Active() bool { return s.State == Working || s.State == Quiet |
 // Does is the state in words.
 func (s Session) Does() string {
 	if s.State == Quiet {
-		return "quiet for " + words.Age(s.LastAt())
+		return "quiet " + words.Age(s.LastAt())
 	}
 	return s.State
 }
@@ -249,7 +249,7 @@ func (s Session) Problem() string {
 	case s.Lost != nil:
 		return "lost"
 	case s.Foreign:
-		return "unknown format"
+		return "not parsed"
 	case s.Companion == "" && s.Skipped != "":
 		return "not followed"
 	case s.Companion != "" && !s.Verified:

@@ -56,7 +56,7 @@ func TestAQuietAgentMayHaveEnded(t *testing.T) {
 	for _, c := range []struct {
 		quiet time.Duration
 		want  string
-	}{{time.Minute, "working"}, {3 * time.Minute, "quiet for 3m"}, {11 * time.Minute, "idle"}} {
+	}{{time.Minute, "working"}, {3 * time.Minute, "quiet 3m"}, {11 * time.Minute, "idle"}} {
 		e := &reader.Entry{}
 		e.Root, e.Kept.Last, e.Kept.Records = "/h", now.Add(-c.quiet), 4
 		one := Session{Present: true, Entry: e}

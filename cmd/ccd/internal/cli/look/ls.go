@@ -62,7 +62,7 @@ func (a *app) lsCommand() *cobra.Command {
 		Long: `Lists the sessions, pinned ones (*) first, then newest first. TITLE is the
 name from ccd label, else the agent's own title, else the first request. LAST
 is when it last grew, or who is next: working (the agent), waiting (you), or
-"quiet for 3m" (the agent thinks, runs something, or has ended); or deleted
+"quiet 3m" (the agent thinks, runs something, or has ended); or deleted
 (the transcript, which ccd still has). CONTEXT is the share of the agent's
 window that is full, by the model's last report, else by the length of its
 texts ("~", here and wherever ccd shows tokens).
@@ -122,12 +122,9 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	}
 	f.keep(l, which)
 	a.SayLag(l, l.Sessions...)
-	families, columns := status.Families(l.Sessions, f.all), cli.LsColumns(time.Now())
+	families := status.Families(l.Sessions, f.all)
 	if f.everywhere {
-		families, columns = a.lsEverywhere(ctx, l, families, f, which), append(columns, machineColumn())
-	}
-	if f.sort == "size" { // which TOKENS shows
-		columns[slices.IndexFunc(columns, func(c table.Column[status.Session]) bool { return c.Head == "TOKENS" })].Drop = 0
+		families = a.lsEverywhere(ctx, l, families, f, which)
 	}
 	rows, more := f.page(families, a.most(f.limit, ""))
 	if a.JSON {
@@ -138,6 +135,13 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 			a.Say("%s", f.nothing(a, l, archived))
 		}
 		return missing
+	}
+	columns := cli.LsColumns(rows, time.Now())
+	if f.sort == "size" { // which TOKENS shows
+		columns[slices.IndexFunc(columns, func(c table.Column[status.Session]) bool { return c.Head == "TOKENS" })].Drop = 0
+	}
+	if f.everywhere {
+		columns = append(columns, machineColumn())
 	}
 	if err := cli.PrintTable(a.App, rows, columns); err != nil {
 		return err
