@@ -138,7 +138,7 @@ var Synonyms = map[string]string{
 	// Commands of earlier versions.
 	"verify": "archive verify", "backup": "archive backup", "salvage": "archive import", "import": "archive import", "gc": "archive gc",
 	"forget": "archive forget", "secrets": "archive secrets",
-	"pin": "label --pin", "tag": "label SESSION --tag TAG", "name": "label SESSION --name NAME", "unpin": "label --pin=false", "untag": "label SESSION --untag TAG",
+	"pin": "label --pin", "tag": "label SESSION --tag TAG", "name": "label SESSION --name NAME", "unpin": "label SESSION --unpin", "untag": "label SESSION --untag TAG",
 	"install": "service install", "start": "service start", "stop": "service stop", "restart": "service restart", "uninstall": "service remove",
 	"path": "show --path", "stats": "status --totals",
 }

@@ -17,7 +17,7 @@ import (
 
 // labelFlags are what `ccd label` changes.
 type labelFlags struct {
-	pin         bool
+	pin, unpin  bool
 	tag, untag  []string
 	name, agent string
 }
@@ -41,11 +41,13 @@ label. Without a flag, ccd prints the labels.
 	var f labelFlags
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&f.pin, "pin", false, "pin the session; --pin=false removes the pin")
+	flags.BoolVar(&f.pin, "pin", false, "pin the session")
+	flags.BoolVar(&f.unpin, "unpin", false, "remove the pin")
 	flags.StringArrayVar(&f.tag, "tag", nil, "add the `TAG`; repeatable")
 	flags.StringArrayVar(&f.untag, "untag", nil, "remove the `TAG`; repeatable")
 	flags.StringVar(&f.name, "name", "", "name it `NAME`; an empty one removes the name")
 	a.AgentFlag(c, &f.agent)
+	cli.NotWith(c, "pin", "unpin")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := a.NoJSON(c); err != nil {
 			return err
@@ -60,6 +62,7 @@ func (f labelFlags) apply(now daemon.Labels, given func(flag string) bool) (daem
 	if given("pin") {
 		now.Pinned = f.pin
 	}
+	now.Pinned = now.Pinned && !f.unpin
 	now, err := now.Tagged(f.tag, false)
 	if err == nil {
 		now, err = now.Tagged(f.untag, true)
@@ -103,7 +106,7 @@ func (a *app) label(c *cobra.Command, arg string, f labelFlags) error {
 	if err != nil {
 		return err
 	}
-	if !given("pin") && !given("tag") && !given("untag") && !given("name") {
+	if !given("pin") && !given("unpin") && !given("tag") && !given("untag") && !given("name") {
 		return a.Print(labels(e, e.Kept.Labels) + "\n")
 	}
 	if err := checkName(library, e, asked.Name); err != nil {
