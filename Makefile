@@ -75,7 +75,8 @@ rewrites:
 ablation:
 	go test -tags rig ./compactor -run '^TestAblation$$' -count=1 -v
 
-# How many of 144 questions about real sessions companions answer, and summaries of the agents: the table of README.md.
+# How many of 72 questions about three published sessions are answered by companions and by the agent's summaries: the table of
+# README.md. docs/PERFORMANCE.md says how to get the sessions, into a directory that SESSIONS names.
 recall:
 	go test -tags rig ./compactor ./cmd/ccd -run '^TestRecall' -count=1 -v
 

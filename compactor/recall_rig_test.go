@@ -17,7 +17,7 @@ import (
 // TestAblation prints, in Markdown, what recall loses without each row of the table and each term of the formula, at four sizes of a
 // companion: make ablation.
 func TestAblation(t *testing.T) {
-	sittings := exam.Read(t, "../../shared")
+	sittings := exam.Read(t)
 	whole := recallOf(t, sittings, nil)
 	fmt.Printf("| without | 3,000 | 9,800 | 32,000 | 54,000 | mean |\n|---|---|---|---|---|---|\n| (nothing) |%s\n", cells(whole, [5]float64{}))
 	for k := range table {
@@ -64,15 +64,13 @@ func cells(got, whole [5]float64) string {
 	return b.String()
 }
 
-var agentNames = map[string]string{"claude": "claude-code", "codex": "codex"}
-
 // recallOf returns the share of answers that companions hold, at four sizes and in the mean.
 func recallOf(t *testing.T, all []exam.Sitting, set func(*draft)) (recall [5]float64) {
 	t.Helper()
 	questions := 0
 	for i := range all {
 		s := &all[i]
-		c := modelOf(s, s.Data)
+		c := modelOf(s.Data)
 		for n, room := range []int{3000, 9800, 32000, 54000} {
 			recall[n] += s.Score(textFor(t, c, s.Data, Audience{Room: room}, set))
 		}
@@ -86,8 +84,8 @@ func recallOf(t *testing.T, all []exam.Sitting, set func(*draft)) (recall [5]flo
 }
 
 // model reads a transcript.
-func modelOf(s *exam.Sitting, data []byte) *Compactor {
-	agent := agentNames[s.Agent]
+func modelOf(data []byte) *Compactor {
+	const agent = "claude-code"
 	c := New(Defaults(), transcript.Session{Key: transcript.Key{Agent: agent, ID: "s"}})
 	for r := range (registry.Table{}).NewDecoder(agent, transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
 		c.Add(r)
@@ -110,10 +108,10 @@ func textFor(t *testing.T, c *Compactor, data []byte, a Audience, set func(*draf
 	return text
 }
 
-// TestRecall prints, in Markdown, how many answers the agent's own summary holds, and what ccd gives instead or beside it, where the
-// transcript has such a summary; and companions of all sittings: make recall.
+// TestRecall prints, in Markdown, how many answers the agent's own summary holds, and what ccd gives instead or beside
+// it: make recall.
 func TestRecall(t *testing.T) {
-	all := exam.Read(t, "../../shared")
+	all := exam.Read(t)
 	type sum struct{ chars, score, questions, texts float64 }
 	sums, order := map[string]*sum{}, []string{}
 	add := func(s *exam.Sitting, name, text string) {
@@ -126,22 +124,15 @@ func TestRecall(t *testing.T) {
 	}
 	for i := range all {
 		s := &all[i]
-		if s.Own == nil {
-			continue
-		}
 		data := append(s.Data[:len(s.Data):len(s.Data)], s.Own...)
-		c := modelOf(s, data)
+		c := modelOf(data)
 		src := session.NewSource(c.Session, func(at transcript.Span) ([]byte, error) { return data[at.Off:at.End()], nil })
 		own := src.Text(c.Bounds[len(c.Bounds)-1].Own)
 		add(s, "the agent's own summary", own)
 		add(s, "that summary and what ccd adds (9,800)", own+"\n"+textFor(t, c, data, Audience{Room: 9800, Holds: true}, nil))
-		add(s, "a companion as long as that summary", textFor(t, modelOf(s, s.Data), s.Data, Audience{Room: len([]rune(own))}, nil))
+		add(s, "a companion as long as that summary", textFor(t, modelOf(s.Data), s.Data, Audience{Room: len([]rune(own))}, nil))
 		add(s, "the newest of the transcript, as long as the default companion", string(s.Data[max(0, len(s.Data)-54000):]))
-		add(s, "the default companion", textFor(t, modelOf(s, s.Data), s.Data, Audience{Room: 54000}, nil))
-	}
-	for i := range all {
-		s := &all[i]
-		add(s, "the default companion, all six sessions", textFor(t, modelOf(s, s.Data), s.Data, Audience{Room: 54000}, nil))
+		add(s, "the default companion", textFor(t, modelOf(s.Data), s.Data, Audience{Room: 54000}, nil))
 	}
 	for _, name := range order {
 		one := sums[name]

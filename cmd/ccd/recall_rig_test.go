@@ -14,20 +14,16 @@ import (
 // TestRecallOfSettings prints, in Markdown, how many answers a context holds that ccd has compacted, with settings of [live]; and
 // companions with settings of [compaction]: make recall.
 func TestRecallOfSettings(t *testing.T) {
-	all := exam.Read(t, "../../../shared")
+	all := exam.Read(t)
 	fmt.Println("| settings | chars | answers |\n|---|---|---|")
-	const summarized = "as shipped, sessions that the agent summarized"
 	for _, config := range []string{
-		summarized, "", "verbatim = 24000\ntext = 32000", "verbatim = \"30%\"\ntext = \"ladder\"\ntarget = \"60%\"", "text = \"100%\"\ntarget = \"60%\"",
+		"", "verbatim = 24000\ntext = 32000", "verbatim = \"30%\"\ntext = \"ladder\"\ntarget = \"60%\"", "text = \"100%\"\ntarget = \"60%\"",
 		"restore_files = 1", "restore_files = 3", "restore_files = 5",
 	} {
 		var size, score, questions, texts float64
 		for i := range all {
 			s := &all[i]
-			if s.Agent != "claude" || config == summarized && s.Own == nil {
-				continue
-			}
-			p := configured(t, newHookPlace(t, s.Data), "[live]\n"+strings.TrimPrefix(config, summarized)+"\n")
+			p := configured(t, newHookPlace(t, s.Data), "[live]\n"+config+"\n")
 			l, _ := p.compacts(map[string]any{"messages": rowsOf(t, s.Data)}, "--within", "1m")
 			var b strings.Builder
 			for _, m := range l.Messages {

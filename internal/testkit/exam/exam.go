@@ -1,9 +1,14 @@
 //go:build rig
 
 // Package exam asks what texts about real sessions still hold. It is for measuring, not for tests: make recall, make ablation.
+// Three sessions of Claude Code that github.com/entireio/cli publishes under the MIT licence are cut where the agent compacted them.
+// Of each there are 24 questions, whose author read the transcript before and after the cut, and no text of ccd.
 package exam
 
 import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -14,44 +19,43 @@ import (
 
 // Sitting is an exam about a stretch of a real session: questions with the parts of their answers, as regular expressions.
 type Sitting struct {
-	File, Agent string
-	Start, Cut  int
-	Questions   []struct{ Keys [][]string }
+	File, SHA256 string
+	Start, Cut   int // lines, from 1
+	Questions    []struct{ Keys [][]string }
 
 	Data []byte `json:"-"` // up to the cut
-	Own  []byte `json:"-"` // what the agent wrote right after it: the boundary and its summary, nil if there is none
+	Own  []byte `json:"-"` // what the agent wrote right after it: the boundary and its summary
 	keys [][][]*regexp.Regexp
 }
 
-// Read returns the sittings below a directory, with their transcripts. It skips the test if there are none.
-func Read(t *testing.T, shared string) (all []Sitting) {
+//go:embed *.json
+var questions embed.FS
+
+// Read returns the sittings, with their transcripts from the directory that the variable SESSIONS names. It skips the test without one.
+func Read(t *testing.T) (all []Sitting) {
 	t.Helper()
-	files, _ := filepath.Glob(filepath.Join(shared, "measure/sittings/*.json"))
-	if len(files) == 0 {
-		t.Skip(shared + "/measure/sittings is absent")
+	dir := os.Getenv("SESSIONS")
+	if dir == "" {
+		t.Skip("no SESSIONS: docs/PERFORMANCE.md says where they are")
 	}
+	files, err := questions.ReadDir(".")
+	must(t, err)
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text, err := questions.ReadFile(file.Name())
+		must(t, err)
 		var s Sitting
-		if err := json.Unmarshal(text, &s); err != nil {
-			t.Fatal(err)
-		}
-		found, _ := filepath.Glob(filepath.Join(shared, "*/*", s.File))
-		if len(found) == 0 {
-			t.Fatalf("%s: no transcript", s.File)
-		}
-		whole, err := os.ReadFile(found[0])
-		if err != nil {
-			t.Fatal(err)
+		must(t, json.Unmarshal(text, &s))
+		whole, err := os.ReadFile(filepath.Join(dir, s.File))
+		must(t, err)
+		if sum := sha256.Sum256(whole); hex.EncodeToString(sum[:]) != s.SHA256 {
+			t.Fatalf("%s is not the session that the questions are about", s.File)
 		}
 		lines := strings.SplitAfter(string(whole), "\n")
 		s.Data = []byte(strings.Join(lines[:s.Cut], ""))
-		for n, line := range lines[s.Cut:min(s.Cut+8, len(lines))] {
+		for n, line := range lines[s.Cut:] {
 			if strings.Contains(line, `"isCompactSummary":true`) {
 				s.Own = []byte(strings.Join(lines[s.Cut:s.Cut+n+1], ""))
+				break
 			}
 		}
 		for _, q := range s.Questions {
@@ -59,9 +63,7 @@ func Read(t *testing.T, shared string) (all []Sitting) {
 			for _, part := range q.Keys {
 				var any []*regexp.Regexp
 				for _, key := range part {
-					if x, err := regexp.Compile("(?i)" + key); err == nil { // the keys are written for another engine
-						any = append(any, x)
-					}
+					any = append(any, regexp.MustCompile("(?i)"+key))
 				}
 				parts = append(parts, any)
 			}
@@ -70,6 +72,13 @@ func Read(t *testing.T, shared string) (all []Sitting) {
 		all = append(all, s)
 	}
 	return all
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Score returns how many answers a text holds.
