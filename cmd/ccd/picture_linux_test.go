@@ -229,8 +229,8 @@ func TestReadmeExamples(t *testing.T) {
 	year := strings.NewReplacer("2026-11-", "2020-11-") // as in TestDocsPicture
 	put(t, filepath.Join(home, ".claude/projects/-home-me-ledger/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl"), year.Replace(ledger(t)))
 	once(t, home)
-	local, seen := strings.NewReplacer("2020-11-20 09:13", "2020-11-20 04:13", "20 Nov ", "2020-11-20 "), 0
-	text, _, _ := strings.Cut(year.Replace(string(read(t, "../../README.md"))), "### 4. Connect") // what follows prints nothing
+	local, seen := strings.NewReplacer("2020-11-20 09:1", "2020-11-20 04:1", "2020-11-20 11:36", "2020-11-20 06:36", "20 Nov ", "2020-11-20 "), 0
+	text, _, _ := strings.Cut(year.Replace(string(read(t, "../../README.md"))), "## Connect") // what follows prints nothing
 	for _, example := range strings.Split(strings.Join(block.FindAllString(text, -1), "\n"), "    $ ccd ")[1:] {
 		lines := strings.Split(strings.TrimSpace(example), "\n")
 		line, _, _ := strings.Cut(lines[0], "  #")
