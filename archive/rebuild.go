@@ -189,6 +189,7 @@ type rebuilder struct {
 	id          string                 // of the archive that the entries are of, "" if it is lost
 	tipsOf      string                 // ID of the archive that the tips are of
 	tips        map[generationOf]int64 // the end of each generation, as far as the file beside the archive says
+	cut         bool                   // a later end of any session may have been in what was cut off the file
 	version     uint64                 // the highest
 	sessions    map[transcript.Key]versioned[sessionRecord]
 	generations map[generationOf]versioned[generationRecord]
@@ -241,6 +242,7 @@ func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 	if s.id != "" && s.id != s.tipsOf {
 		s.tips = nil
 	}
+	s.cut = len(s.tips) == 0 && s.from.cut()
 	return err
 }
 
@@ -315,6 +317,9 @@ func (s *rebuilder) list() (all []Session) {
 		for n := 1; n <= last; n++ {
 			this := generationOf{k, n}
 			c, gap := s.generation(this)
+			if n == last && gap < 0 && s.cut {
+				c.lost, c.was, gap = true, nil, c.end
+			}
 			c.gap = gap >= 0 && c.end > 0
 			s.copies[this] = c
 			g := Generation{N: n, Tip: transcript.Cursor{Generation: n, Offset: c.end}, Sum: unknownSum}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"hash/fnv"
 	"io"
 
 	bolt "go.etcd.io/bbolt"
@@ -113,6 +114,28 @@ func (s *scan) read(buf []byte, off, n int64) []byte {
 		}
 	}
 	return buf
+}
+
+// cut reports whether the file is shorter than the newest state of bbolt's tree in it, by what an intact meta page says.
+func (s *scan) cut() bool {
+	const head, sum, pages = 16, 56, 40 // where in a page the record begins; in that its check sum, and the number of pages
+	page := int64(diskPage)
+	for at := int64(0); at <= page; at += page {
+		b := s.read(nil, at, head+sum+8)
+		if len(b) < head+sum+8 {
+			return false
+		}
+		h := fnv.New64a()
+		h.Write(b[head : head+sum])
+		if h.Sum64() != binary.NativeEndian.Uint64(b[head+sum:]) {
+			continue
+		}
+		page = int64(binary.NativeEndian.Uint32(b[head+8:]))
+		if int64(binary.NativeEndian.Uint64(b[head+pages:]))*page > s.size {
+			return true
+		}
+	}
+	return false
 }
 
 var errNotArchive = errors.New("not a ccd archive")
