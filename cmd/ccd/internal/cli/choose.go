@@ -144,7 +144,10 @@ func SessionLine(e *reader.Entry) string { return mark.Inline(e.Short(), 0) + ",
 // SessionDetails describes a session: its project, agent, age, size and title, which is cut first.
 func SessionDetails(e *reader.Entry) string {
 	s := status.Of(e)
-	parts := []string{table.Cut(s.Directory(), 30), e.Agent, words.Ago(e.Last(), time.Now()), s.Size().String()}
+	parts := []string{table.Cut(s.Directory(), 30), e.Agent, words.Ago(e.Last(), time.Now()), s.Size().Short() + " tokens"}
+	if size := s.Size(); size.Window > 0 && size.Tokens > 0 {
+		parts = append(parts, size.Filled()+" full")
+	}
 	if title := table.Cut(s.Called(), 60); title != "" {
 		parts = append(parts, `"`+title+`"`)
 	}

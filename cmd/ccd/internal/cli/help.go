@@ -167,7 +167,7 @@ func nearest(c *cobra.Command, typed string) string {
 	if meant, ok := Synonyms[typed]; ok && !c.HasParent() {
 		return meant
 	}
-	c.SuggestionsMinimumDistance = (len(typed) + 1) / 3 // letters to change
+	c.SuggestionsMinimumDistance = (len(typed) + 2) / 3 // letters to change
 	if near := c.SuggestionsFor(typed); len(near) == 1 {
 		return near[0]
 	}

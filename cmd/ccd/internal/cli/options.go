@@ -107,10 +107,18 @@ func (a *App) Session(ctx context.Context, arg, agent string) (*reader.Library, 
 		return nil, nil, err
 	}
 	e, err := a.Choose(ctx, l, arg, agent)
-	if err == nil && e.Class == transcript.Attachment {
-		err = words.Hint(fmt.Errorf("read session %s: %w: it is an attachment, not a conversation", e.Name(), archive.ErrNotFound), "ccd restore --session %s", words.Shell(e.Name()))
+	why := ""
+	switch {
+	case err != nil:
+		return l, e, err
+	case e.Class == transcript.Attachment:
+		why = "it is an attachment, not a conversation"
+	case e.Kept.UnknownFormat:
+		why = "none of its records is of a known type"
+	default:
+		return l, e, nil
 	}
-	return l, e, err
+	return l, e, words.Hint(fmt.Errorf("read session %s: %w: %s", e.Name(), archive.ErrNotFound, why), "ccd restore --session %s", words.Shell(e.Name()))
 }
 
 // DaemonFor makes a daemon of the configuration. With readOnly it can only say what it would do.

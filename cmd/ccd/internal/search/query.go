@@ -209,7 +209,7 @@ func (q Query) terms() ([]term, error) {
 	case len(terms) == 0:
 		return nil, errors.New("WORDS, --said, --tool or --path is required")
 	case terms[0].not:
-		return nil, errors.New("WORDS only say what is left out")
+		return nil, errors.New("NOT only leaves out: name a word to look for, too")
 	}
 	return terms, nil
 }

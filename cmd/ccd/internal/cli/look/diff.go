@@ -159,6 +159,9 @@ func diffText(out diffOutput, class dropped.Class, agent, local bool) string {
 	if class == "" {
 		row("all", out.Facts, out.Kept, out.Dropped, out.InTold)
 	}
+	if out.Dropped > 0 && !agent {
+		b.WriteString("dropped: the summary does not name it; it may be there in other words\n")
+	}
 	more := false
 	for _, c := range out.Classes {
 		if len(c.List) == 0 {

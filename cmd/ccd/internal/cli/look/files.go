@@ -152,7 +152,7 @@ func filesColumns(rows []*work.File, now time.Time) []table.Column[*work.File] {
 			}
 			return r.At.UTC().Format(time.RFC3339)
 		}},
-		{Head: "HOW", Drop: 3, Text: func(r *work.File) string { return r.How }},
+		{Head: "HOW", Text: func(r *work.File) string { return r.How }},
 		{Head: "VERSIONS", Drop: 2, Text: func(r *work.File) string {
 			if r.Alone {
 				return ""
@@ -170,7 +170,7 @@ func filesColumns(rows []*work.File, now time.Time) []table.Column[*work.File] {
 			Piped: func(r *work.File) string { return r.Session + "#" + fmt.Sprint(r.Record) },
 		},
 		{
-			Head: "PROJECT", Least: 8, Drop: 4, Text: func(r *work.File) string { return table.CutMiddle(names[r.Project], 24) },
+			Head: "PROJECT", Least: 8, Drop: 3, Text: func(r *work.File) string { return table.CutMiddle(names[r.Project], 24) },
 			Piped: func(r *work.File) string { return mark.Inline(r.Project, 0) },
 		},
 		agent,

@@ -165,10 +165,29 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 		return f.none(a, l, q, args, in, which)
 	}
 	if rest > 0 {
-		a.Say("\nmore hits, in thoughts, calls and results: ccd search --all%s", cli.Typed(args))
+		a.Say("\nmore hits, in thoughts, calls and results: ccd search --all%s%s", f.typed(), cli.Typed(args))
 	}
 	f.sayMore(a, len(hits), found.Left)
 	return nil
+}
+
+// typed returns the flags that narrow the search, as they are typed.
+func (f searchFlags) typed() (line string) {
+	for _, one := range []struct{ name, value string }{
+		{"agent", f.agent}, {"project", f.project}, {"since", f.since}, {"until", f.until},
+		{"session", f.session}, {"tool", f.tool}, {"path", f.path},
+	} {
+		if one.value != "" {
+			line += " --" + one.name + " " + words.Shell(one.value)
+		}
+	}
+	switch f.said {
+	case both:
+		line += " --said"
+	case human:
+		line += " --said=human"
+	}
+	return line
 }
 
 // sayMore says that the search has ended before all was searched.
@@ -199,11 +218,11 @@ func (f searchFlags) none(a *app, l *reader.Library, q search.Query, args []stri
 	if l.Limited() {
 		err = fmt.Errorf("search: %w%s (%d searched)", archive.ErrNotFound, l.Scope(), len(in))
 	}
-	for _, e := range l.Listed(f.agent) {
-		if q.In(status.Of(e).Called()) {
-			err = fmt.Errorf("%w, but in the title of session %s", err, e.Short())
-			break
-		}
+	if line := f.typed(); line != "" {
+		err = fmt.Errorf("%w with%s", err, line)
+	}
+	if at := slices.IndexFunc(in, func(e *reader.Entry) bool { return q.In(status.Of(e).Called()) }); at >= 0 && !f.given() {
+		err = fmt.Errorf("%w, but in the title of session %s", err, in[at].Short())
 	}
 	if len(args) == 0 { // the flags say what was searched
 		return err
@@ -214,8 +233,10 @@ func (f searchFlags) none(a *app, l *reader.Library, q search.Query, args []stri
 // wider adds the hint of a wider search to the error of one without hits.
 func (f searchFlags) wider(l *reader.Library, q search.Query, args []string, in []*reader.Entry, which reader.Choice, err error) error {
 	what := cli.Typed(args)
-	narrow := f.said != "" || f.given() || f.session != "" || f.tool+f.path != ""
+	narrow := f.typed() != ""
 	switch {
+	case f.said == both && len(args) > 1 && args[0] == human: // the flag takes its value after "=" only
+		return words.Hint(err, "ccd search --said=human%s", cli.Typed(args[1:]))
 	case l.Agents.Redact != nil && !l.ForAgent() && slices.ContainsFunc(args, func(word string) bool { return len(l.Agents.Redact.Session().Marks([]byte(word))) > 0 }):
 		return words.Hint(err, "secrets are not searched: ccd archive forget --match - --dry-run finds them")
 	case narrow && f.all:
