@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ccd/internal/mark"
+	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
 
@@ -130,7 +131,11 @@ func (d *draft) effectOf(turn int) string {
 			all = append(all, fmt.Sprintf("%d more files", len(d.effects[turn])-i))
 			break
 		}
-		all = append(all, fmt.Sprintf("%s +%d -%d", mark.Inline(d.effects[turn].short(f.name), 200), f.plus, f.less))
+		name := mark.Inline(d.effects[turn].short(f.name), 200)
+		if slices.ContainsFunc(d.s.Files, func(file *session.File) bool { return file.Deleted && d.path(file.Path) == f.name }) {
+			name += " (gone)"
+		}
+		all = append(all, fmt.Sprintf("%s +%d -%d", name, f.plus, f.less))
 	}
 	for _, c := range d.s.Commits {
 		if e := d.eventAt(c.Event); e != nil && e.turn == turn {

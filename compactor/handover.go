@@ -123,12 +123,20 @@ func (h *handover) fit(room int) string {
 		line = lexicon.Head(line, mark.MaxLine-1)
 		if size := h.reader.Size(line); size >= room {
 			most := lexicon.Chars(line) * (room - leastCut) / size
-			line = strings.TrimRight(lexicon.Head(line, max(0, most)), " ") + " …"
+			line = strings.TrimRight(outside(lexicon.Head(line, max(0, most))), " ;,") + " …"
 		}
 		b.WriteString(line + "\n")
 		room -= h.reader.Size(line) + 1
 	}
 	return b.String()
+}
+
+// outside returns the beginning of a line without a record's number, or a status, that is not whole.
+func outside(line string) string {
+	if i := strings.LastIndexAny(line, "([#"); i >= 0 && len(line)-i < 2*leastCut && !strings.ContainsAny(line[i:], ")]") {
+		return line[:i]
+	}
+	return line
 }
 
 func (h *handover) line(format string, args ...any) {
@@ -169,7 +177,7 @@ func (h *handover) task() {
 	for i, e := range since[left:] {
 		name := "then"
 		if i == 0 && left > 0 {
-			name = fmt.Sprintf("then, after %d more", left)
+			name = "then, after " + numbers(since[:left])
 		}
 		most := h.short
 		if i == len(since)-left-1 { // the newest counts most
@@ -177,6 +185,18 @@ func (h *handover) task() {
 		}
 		h.ask(name, e, most, h.answering(e))
 	}
+}
+
+// numbers names records, in the order of the text: "#33, #40".
+func numbers(all []*event) string {
+	var names []string
+	for _, e := range all[:min(len(all), mostListed)] {
+		names = append(names, fmt.Sprintf("#%d", e.n))
+	}
+	if n := len(all) - len(names); n > 0 {
+		names = append(names, fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(names, ", ")
 }
 
 // mostSince is how many messages since the task are quoted.
@@ -197,7 +217,7 @@ func (h *handover) newestTurn() (turn *event) {
 	for _, e := range slices.Backward(h.asks) {
 		turn = e
 		before := h.before(e)
-		if e.heading() && (before == nil || !h.isAsk(before)) && (!h.interrupts(e) || before.Kind == session.Stopped && lexicon.Width(h.said(e)) >= longReply) {
+		if e.heading() && (before == nil || !h.isAsk(before)) && !h.cutsIn(e) {
 			break
 		}
 	}
@@ -314,9 +334,14 @@ func (h *handover) isTask(e *event) bool {
 	}
 	to := h.repliesTo(e)
 	if to == nil {
-		return !h.interrupts(e) && h.hasContent(e)
+		return !h.cutsIn(e) && h.hasContent(e)
 	}
 	return h.hasContent(e) && !h.pointsAt(h.said(e), to)
+}
+
+// cutsIn reports whether a message is about what the agent was at work on: a long one after a stop is a task of its own.
+func (h *handover) cutsIn(e *event) bool {
+	return h.interrupts(e) && (h.before(e).Kind != session.Stopped || lexicon.Width(h.said(e)) < longReply)
 }
 
 // interrupts reports whether the agent was at work when the human said something.
@@ -440,7 +465,7 @@ func (h *handover) newest() (end, words *event) {
 		if e.undone {
 			continue
 		}
-		if end == nil && e.Kind != session.Thought && e.Kind != session.Noted && e.Kind != session.Withdrawn {
+		if end == nil && e.Kind != session.Thought && e.Kind != session.Noted && e.Kind != session.Withdrawn && e.Kind != session.Shell {
 			end = e
 		}
 		if e.Kind == session.Said {
@@ -543,10 +568,14 @@ func (h *handover) checks() {
 		if e == barrier {
 			break
 		}
-		if !e.checks() || seen[e.Call.Goal] || len(all) == 4 || !h.covers(e.Call, barrier) {
+		if !e.checks() || len(all) == 4 || !h.covers(e.Call, barrier) {
 			continue
 		}
-		seen[e.Call.Goal] = true
+		goal, hidden := e.Call.Goal, e.Call.Goal+" hidden" // a status that a pipe hides does not replace one that is seen
+		if seen[goal] || e.Call.Silent && seen[hidden] {
+			continue
+		}
+		seen[goal], seen[hidden] = !e.Call.Silent, true
 		h.checkedNow[e] = true
 		all = append(all, h.checked(e))
 	}
@@ -566,11 +595,18 @@ func (h *handover) barrier() (e *event, what string) {
 		switch {
 		case e.kind == edit && e.Call.State == session.Done:
 			return e, "the edit"
-		case e.kind == gitRun && !h.elsewhere(e.Call) && slices.ContainsFunc(e.git, func(args []string) bool { return changesFiles(e, args) }):
+		case e.kind == gitRun && !h.elsewhere(e.Call) && h.movedFiles(e):
 			return e, "git changed the files"
 		}
 	}
 	return nil, ""
+}
+
+// movedFiles reports whether one of git's commands in a line changed the files. One that found nothing new did not.
+func (h *handover) movedFiles(e *event) bool {
+	return slices.ContainsFunc(e.git, func(args []string) bool {
+		return changesFiles(e, args) && !(commits[args[0]] && printedStill.MatchString(h.output(e.Call)))
+	})
 }
 
 // changesFiles reports whether a git command changed the files: it moved the work tree, or stopped in a conflict.
@@ -631,10 +667,17 @@ const mostResult = 100
 // echoes matches a line in which a runner says what it runs, as `[lint] $ golangci-lint run`.
 var echoes = regexp.MustCompile(`^(?:\[[^\]]*\] )?[$>] `)
 
-// lastLine quotes the last line of an output.
+// exits matches the line of a client that says which status a command had.
+var exits = regexp.MustCompile(`^\W*(?:Command|Process)?\s*exited with (?:exit )?code \d+\W*$`)
+
+// lastLine quotes the last line of an output that is not there twice.
 func (h *handover) lastLine(c *session.Call) string {
-	for _, row := range slices.Backward(h.rows(c)) {
-		if echoes.MatchString(row) {
+	rows, count := h.rows(c), map[string]int{}
+	for _, row := range rows {
+		count[row]++
+	}
+	for _, row := range slices.Backward(rows) {
+		if echoes.MatchString(row) || exits.MatchString(row) || count[row] > 1 {
 			continue
 		}
 		last := joined(row)
@@ -738,7 +781,7 @@ func (h *handover) refusals() {
 		}
 		done[last] = true
 		one := fmt.Sprintf("%s (#%d)", what, e.n)
-		if told := slices.ContainsFunc(h.chain, func(c *event) bool { return c.Call == e.Call }); !told && !e.Call.Words.Zero() {
+		if told := slices.ContainsFunc(h.chain, func(c *event) bool { return c.Call == e.Call }); !told && !e.Call.Words.Zero() && e.turn == h.turns {
 			one += fmt.Sprintf(": %s (#%d)", h.excerpt(e.Call.Words, h.src.Text(e.Call.Words), h.quote, ""), e.Call.Words.N())
 		}
 		all = append(all, one)

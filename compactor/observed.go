@@ -24,8 +24,10 @@ var (
 	printedUpdate = regexp.MustCompile(`(?m)^Updating [0-9a-f]{7,40}\.\.([0-9a-f]{7,40})$`)
 	printedPush   = regexp.MustCompile(`(?m)^ ?([ +*!=-]) ?(\[[^\]]*\]|[0-9a-f]{6,}\.+[0-9a-f]{6,})\s+(\S+)\s+->\s+(\S+)`)
 	printedBranch = regexp.MustCompile(`(?m)(?:^On branch |^## |^\* |Switched to (?:a new )?branch ')([^\s'.]+(?:\.[^\s'.]+)*)`)
-	printedFiles  = regexp.MustCompile(`(?m)^(?:(?:[MADRCU?!][ MADRCU?!]?| [MADRCU?!]) (\S.*)|\t(?:[^\s:][^:]*:\s+)?(\S.*))$`)
-	printedAhead  = regexp.MustCompile(`(?m)^(?:Your branch is .*|Your branch and .*|## .*\[.*\]|nothing to commit.*)$`)
+	printedFiles  = regexp.MustCompile(`(?m)^(?:(?:[MADRCU?!][ MADRCU?!]?| [MADRCU?!]) (\S.*)|(?:\t| {4,})(?:[^\s:][^:]*:\s+)?(\S.*))$`)
+	printedAhead  = regexp.MustCompile(`(?m)^(?:Your branch is .*|Your branch and .*|## .*\[.*\])$`)
+	printedClean  = regexp.MustCompile(`(?m)^nothing to commit.*$`)
+	printedStill  = regexp.MustCompile(`(?m)^(?:Already up[ -]to[ -]date|Current branch .* is up to date)`)
 	printedLog    = regexp.MustCompile(`^(?:\* )?(?:commit )?([0-9a-f]{7,40})(?: \(([^)]*)\))?(?: (.*))?`)
 )
 
@@ -146,7 +148,9 @@ func (h *handover) observe(e *event, seen map[string]observation) {
 func (h *handover) observeVerb(e *event, args []string, out string, seen map[string]observation) {
 	switch verb := args[0]; {
 	case verb == "push":
-		seen["push"] = observation{e, h.pushed(e.Call, out)}
+		if m := last(printedPush, out); m == nil || m[2] != "[new tag]" || seen["push"].at == nil { // which pushes no branch
+			seen["push"] = observation{e, h.pushed(e.Call, out)}
+		}
 		h.headPushed(e, out, seen)
 	case verb == "status" && e.Call.State != session.Failed:
 		h.status(e, out, seen)
@@ -226,7 +230,7 @@ func (h *handover) movedHead(e *event, args []string, out string, switched bool,
 		}
 	} else if m := last(printedUpdate, out); m != nil {
 		seen["HEAD"] = observation{e, "HEAD `" + m[1] + "`"}
-	} else if e.Call.State == session.Done && commits[args[0]] && last(session.CommitLine, out) == nil || switched && madeBranch(args) == "" {
+	} else if e.Call.State == session.Done && commits[args[0]] && last(session.CommitLine, out) == nil && !printedStill.MatchString(out) || switched && madeBranch(args) == "" {
 		delete(seen, "HEAD")
 	}
 }
@@ -331,6 +335,8 @@ func (h *handover) status(e *event, out string, seen map[string]observation) {
 	switch {
 	case len(names) > 0:
 		text = "files " + text
+	case printedClean.MatchString(out):
+		text = printedClean.FindString(out)
 	case who == "" || !e.single():
 		delete(seen, "status")
 		return

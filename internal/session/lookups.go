@@ -209,8 +209,11 @@ func (c *plain) covers(goal string, words []string) bool {
 	})
 }
 
-// Checks reports whether a command builds, tests or checks something, by its own words.
+// Checks reports whether a command builds, tests or checks something, by its own words. A script that checks some thing checks no work.
 func (c *Call) Checks() bool {
+	if program, _, _ := strings.Cut(c.Goal, " "); strings.Contains(program, "/") && strings.HasPrefix(transcript.Base(program), "check-") {
+		return false
+	}
 	return slices.ContainsFunc(checkWords, func(w string) bool { return strings.Contains(c.Goal, w) }) && !strings.HasPrefix(c.Goal, "git ")
 }
 
@@ -221,6 +224,7 @@ type Commit struct {
 	Hash    string // abbreviated, as git printed it
 	Subject string
 	Pushed  int32 // the event in which git printed a push after it, -1 if none did
+	Gone    bool  // perhaps replaced by another one, before a push
 }
 
 // CommitLine matches what `git commit` prints, [branch hash] subject: its groups are these three.
@@ -252,6 +256,11 @@ func (t *Tracker) committed(p *pending) (all []Commit) {
 // commit takes the commits and pushes that git printed.
 func (s *Session) commit(p *pending, out string) {
 	c, pushes := p.call, strings.Contains(p.call.Command, "push")
+	if slices.ContainsFunc(Git(c.Command), rewrites) {
+		for i := range s.Commits {
+			s.Commits[i].Gone = s.Commits[i].Gone || s.Commits[i].Pushed < 0
+		}
+	}
 	if len(p.commits) == 0 && !(pushes && s.commits(c)) {
 		return
 	}
@@ -270,10 +279,17 @@ func (s *Session) commit(p *pending, out string) {
 		return
 	}
 	for i := range s.Commits {
-		if s.Commits[i].Pushed < 0 {
+		if s.Commits[i].Pushed < 0 && !s.Commits[i].Gone {
 			s.Commits[i].Pushed = at
 		}
 	}
+}
+
+// rewrites reports whether a git command replaces commits by others.
+func rewrites(args []string) bool {
+	return args[0] == "rebase" || args[0] == "reset" || (args[0] == "commit" || args[0] == "pull") && slices.ContainsFunc(args, func(w string) bool {
+		return w == "--amend" || strings.HasPrefix(w, "--rebase")
+	})
 }
 
 // commits reports whether a command may commit or push in the session's repository: git does, or a program that is no look-up.

@@ -45,6 +45,7 @@ type Client struct {
 	Prints  []string // beginnings of what a person's own command printed
 	Local   []string // beginnings of what a slash command printed that the client itself ran
 	Memory  []string // beginnings of a text that a person only had remembered
+	Sent    []string // beginnings of a slash command that the client sends to the model
 	// Typed returns what was typed in a text that is only a command to the client ("" for one without arguments), and where it
 	// ends; Ran the command that a person ran in the client's own shell, and what it printed. Both get texts without white space
 	// around them. They are nil if the client has no form for that.
@@ -327,7 +328,7 @@ func (it *Item) ToClient() bool {
 	from, to := it.Client().Span(it.Frame, text)
 	if core := strings.TrimSpace(text[from:to]); !strings.HasPrefix(core, "/") {
 		_, _, ok := it.Client().typed(core)
-		return ok && !Begins(core, it.Client().Memory)
+		return ok && !Begins(core, it.Client().Memory) && !Begins(core, it.Client().Sent)
 	} else {
 		name, _, _ := strings.Cut(core[1:], " ")
 		name, _, _ = strings.Cut(name, "\n")

@@ -130,6 +130,7 @@ var client = transcript.Client{
 	Prints:  []string{"<bash-stdout>", "<bash-stderr>"},
 	Local:   []string{"<local-command-std"},
 	Memory:  []string{"<user-memory-input>"},
+	Sent:    []string{"<command-message>"},
 	Typed:   typed, Ran: ran,
 	Native: native,
 	Elements: transcript.Elements("user-prompt-submit-hook new-diagnostics ide_opened_file ide_selection ide_diagnostics "+
