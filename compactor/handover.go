@@ -780,13 +780,18 @@ func (h *handover) refusals() {
 			continue
 		}
 		done[last] = true
-		one := fmt.Sprintf("%s (#%d)", what, e.n)
-		if told := slices.ContainsFunc(h.chain, func(c *event) bool { return c.Call == e.Call }); !told && !e.Call.Words.Zero() && e.turn == h.turns {
-			one += fmt.Sprintf(": %s (#%d)", h.excerpt(e.Call.Words, h.src.Text(e.Call.Words), h.quote, ""), e.Call.Words.N())
-		}
-		all = append(all, one)
+		all = append(all, fmt.Sprintf("%s (#%d)%s", what, e.n, h.whyRefused(e)))
 	}
 	if len(all) > 0 {
 		h.line("Refused, not run since: %s", strings.Join(all, "; "))
 	}
+}
+
+// whyRefused quotes the human's words on a refusal of this turn that no line has, "" if there are none.
+func (h *handover) whyRefused(e *event) string {
+	told := slices.ContainsFunc(h.chain, func(c *event) bool { return c.Call == e.Call })
+	if told || e.turn < h.turns || e.Call.Words.Zero() {
+		return ""
+	}
+	return fmt.Sprintf(": %s (#%d)", h.excerpt(e.Call.Words, h.src.Text(e.Call.Words), h.quote, ""), e.Call.Words.N())
 }

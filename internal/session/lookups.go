@@ -256,11 +256,7 @@ func (t *Tracker) committed(p *pending) (all []Commit) {
 // commit takes the commits and pushes that git printed.
 func (s *Session) commit(p *pending, out string) {
 	c, pushes := p.call, strings.Contains(p.call.Command, "push")
-	if slices.ContainsFunc(Git(c.Command), rewrites) {
-		for i := range s.Commits {
-			s.Commits[i].Gone = s.Commits[i].Gone || s.Commits[i].Pushed < 0
-		}
-	}
+	s.rewritten(c)
 	if len(p.commits) == 0 && !(pushes && s.commits(c)) {
 		return
 	}
@@ -282,6 +278,16 @@ func (s *Session) commit(p *pending, out string) {
 		if s.Commits[i].Pushed < 0 && !s.Commits[i].Gone {
 			s.Commits[i].Pushed = at
 		}
+	}
+}
+
+// rewritten notes that a call may have replaced the commits that were not pushed.
+func (s *Session) rewritten(c *Call) {
+	if !slices.ContainsFunc(Git(c.Command), rewrites) {
+		return
+	}
+	for i := range s.Commits {
+		s.Commits[i].Gone = s.Commits[i].Gone || s.Commits[i].Pushed < 0
 	}
 }
 
