@@ -76,7 +76,7 @@ func TestPagesOfRealSessions(t *testing.T) {
 		}
 		for i := 0; i < len(all); i += max(1, len(all)/4) {
 			one := all[i]
-			f, err := life.Original(ctx, one.Record, one.ID)
+			f, err := l.Original(ctx, reader.Wanted{Name: string(one.ID), In: e}, nil)
 			must(t, err)
 			var exact bytes.Buffer
 			must(t, f.Exact().Write(ctx, &exact))

@@ -141,8 +141,11 @@ func (l *Library) Placed(ctx context.Context, g Reading, p transcript.Pointer, r
 		return Original{}, err
 	}
 	o, err := l.placed(ctx, g, p)
-	o.line, o.hidden, o.what = &line.found.Pointer, &secrets{}, what(r)
-	o.hidden.add(r, line.found.Parts[0].Span.Off)
+	o.line, o.what = &line.found.Pointer, what(r)
+	if err == nil {
+		o.hidden.known = true
+		o.hidden.add(r, line.found.Parts[0].Span.Off)
+	}
 	return o, err
 }
 
@@ -155,7 +158,7 @@ func (l *Library) placed(ctx context.Context, g Reading, p transcript.Pointer) (
 }
 
 func (l *Library) original(ctx context.Context, found archive.Found) Original {
-	return Original{library: l, Entry: l.Session(ctx, found.Key), found: found}
+	return Original{library: l, Entry: l.Session(ctx, found.Key), found: found, hidden: &secrets{}}
 }
 
 // Indexed reports whether a whole ID is in the index, so that no session need be searched for it.
@@ -175,7 +178,7 @@ func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, tota
 		return archive.Found{}, words.Hint(words.Usage(err), findsIDs)
 	}
 	found, err := l.Archive.Lookup(ctx, mark.ID(w.Name)) // it has what a companion names: nothing else need be read
-	if l.reach != nil || len(found) == 0 {
+	if l.reach != nil || len(found) == 0 && !l.loaded {
 		if err := l.Load(ctx); err != nil {
 			return archive.Found{}, err
 		}

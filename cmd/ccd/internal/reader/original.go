@@ -31,7 +31,7 @@ type Original struct {
 	found   archive.Found
 	raw     bool                // the lines that hold it
 	line    *transcript.Pointer // the line that holds it, nil if it has not been read
-	hidden  *secrets            // of this line
+	hidden  *secrets            // of it and of its copies, once they are known
 	what    string              // is in this line
 }
 
@@ -55,7 +55,7 @@ func (o Original) Exact() Original {
 	place, l := *o.library.Place, *o.library
 	place.Agents = place.Agents.Exact()
 	l.Place = &place
-	o.library, o.hidden = &l, nil
+	o.library, o.hidden = &l, &secrets{}
 	return o
 }
 
@@ -146,7 +146,7 @@ func (o Original) writeParts(ctx context.Context, w io.Writer, seen bool, hidden
 // file is all of a generation.
 func (l *Library) file(e *Entry, g archive.Generation) Original {
 	p := transcript.Pointer{Hash: g.Sum, Record: 1, Last: e.Kept.Records, Parts: []transcript.Part{{Span: transcript.Span{Len: g.Tip.Offset}}}}
-	return Original{library: l, Entry: e, Whole: true, found: archive.Found{Pointer: p, Key: e.Key, Generation: g.N}}
+	return Original{library: l, Entry: e, Whole: true, hidden: &secrets{}, found: archive.Found{Pointer: p, Key: e.Key, Generation: g.N}}
 }
 
 // Info is what --info tells.
@@ -313,6 +313,7 @@ func parted(kind transcript.Kind, data []byte) (texts, images [][]byte) {
 
 // secrets are those of an original that a reader does not get: with offsets of its generation.
 type secrets struct {
+	known bool
 	marks []redact.Mark
 	// long is set if a line is longer than transcript.MaxLine, or one before it is damaged. Then there are no marks: what is printed is
 	// searched as a text.
@@ -320,22 +321,22 @@ type secrets struct {
 }
 
 // secrets reads the session up to the original, because the lines before it decide the number of each secret.
-func (o Original) secrets(ctx context.Context) (found secrets, err error) {
-	if o.library.Agents.Redact == nil {
-		return secrets{}, nil
-	}
-	if o.hidden != nil {
+func (o Original) secrets(ctx context.Context) (secrets, error) {
+	if o.library.Agents.Redact == nil || o.hidden.known {
 		return *o.hidden, nil
 	}
+	found := secrets{known: true}
 	for r, err := range o.reading().Holding(ctx, o.found.Parts) {
 		if errors.As(err, new(*archive.DamageError)) { // perhaps of another original
-			return secrets{long: true}, nil
+			found = secrets{known: true, long: true}
+			break
 		}
 		if err != nil {
 			return secrets{}, err
 		}
 		found.add(r, r.Span.Off)
 	}
+	*o.hidden = found
 	return found, nil
 }
 

@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -24,33 +21,6 @@ type Original struct {
 
 // MaxShown is how much of an original is shown, in bytes. The rest is a download.
 const MaxShown = 512 << 10
-
-// nearby is how many records behind a call its result is looked for.
-const nearby = 24
-
-// Original returns an item of a record, or of the few records behind it, by its ID, or the whole record without one. The library
-// has to search the archive for an item that no companion names. The error is archive.ErrNotFound if there is none.
-func (l *Index) Original(ctx context.Context, record int, id mark.ID) (o reader.Original, err error) {
-	last := record
-	if id != "" {
-		last += nearby
-	}
-	for r, err := range l.between(ctx, record, last) {
-		if err != nil {
-			return o, err
-		}
-		p := reader.Whole(*r)
-		for i := range r.Items {
-			if it := &r.Items[i]; id != "" && it.Sum().ID() == id {
-				p = transcript.Pointer{Hash: it.Sum(), Parts: []transcript.Part{{Span: it.Span, Kind: it.Kind}}, Record: r.N, Last: r.N, Time: r.Time}
-			}
-		}
-		if id == "" || p.Hash.ID() == id {
-			return l.library.Placed(ctx, l.reading, p, r)
-		}
-	}
-	return o, fmt.Errorf("find record %s#%d: %w", l.entry.ID, record, archive.ErrNotFound)
-}
 
 // Show reads all of an original and checks its hash. The error is an *archive.DamageError if its bytes are damaged.
 func Show(ctx context.Context, o reader.Original) (out Original, err error) {

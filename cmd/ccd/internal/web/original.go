@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
@@ -35,11 +33,11 @@ type originalData struct {
 	Picture string // address of the image, "" if it is none
 }
 
-// place is what an address of an original names: an ID, or a record of a session and perhaps an item of it. A record finds
+// place is what an address of an original names: an ID, or a record of a session and perhaps an item of it. The session finds
 // an item faster, because an ID that no companion names is searched for in the whole archive.
 type place struct {
-	entry  *reader.Entry
-	record int // 0: only the ID is known
+	entry  *reader.Entry // nil: only the ID is known
+	record int
 	id     mark.ID
 }
 
@@ -68,16 +66,13 @@ func (r *request) original(ctx context.Context) (p place, o reader.Original, err
 	if p, err = r.place(); err != nil {
 		return p, o, err
 	}
-	if p.record != 0 {
-		err = r.shelf.use(ctx, r.library, p.entry, func(one *view.Index) error {
-			o, err = one.Original(ctx, p.record, p.id)
-			return err
-		})
-		if p.id == "" || !errors.Is(err, archive.ErrNotFound) {
-			return p, o, noneIf(err, "This session has no record %d.", p.record)
+	if p.id == "" {
+		for o, err = range r.library.Records(ctx, p.entry, reader.Wanted{Raw: true}, p.record, p.record) {
+			break
 		}
+		return p, o, noneIf(err, "This session has no record %d.", p.record)
 	}
-	o, err = r.library.Original(ctx, reader.Wanted{Name: string(p.id)}, nil)
+	o, err = r.library.Original(ctx, reader.Wanted{Name: string(p.id), In: p.entry}, nil)
 	return p, o, noneIf(err, "The archive has no original %s.", p.id)
 }
 
