@@ -2,12 +2,10 @@ package web
 
 import (
 	"context"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
-	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
@@ -19,25 +17,23 @@ import (
 
 const (
 	mostCards   = 6                      // sessions on the board
-	mostLosses  = 8                      // compactions on the board
-	week        = 7 * 24 * time.Hour     // whose compactions are on the board
+	mostLosses  = 8                      // compacted sessions on the board
+	week        = 7 * 24 * time.Hour     // whose compacted sessions are on the board
 	glanceTime  = 120 * time.Millisecond // then the other cards wait for the next time
 	glanceBack  = 40                     // entries
 	saidBytes   = 400                    // of the last words
 	askBytes    = 2000                   // of a question
 	glanceLines = 3                      // of a diff
-	lossBytes   = 32 << 20               // of a session whose facts are counted for it
 )
 
 // board is what the agents do now, above the list of sessions.
 type board struct {
-	Cards  []card // the sessions in which an agent works or waits
-	More   int
-	Today  int
-	Week   *weekly // nil while it is added up for the first time
-	Losses []loss  // of the week
-	Unused bool    // of one to which ccd would add something
-	Still  bool    // nothing new is archived
+	Cards     []card // the sessions in which an agent works or waits
+	More      int
+	Today     int
+	Week      *weekly
+	Compacted []status.Session // this week, the newest first
+	Still     bool             // nothing new is archived
 }
 
 // card is a session of the board.
@@ -65,17 +61,6 @@ type glance struct {
 	offset int64 // archived when it was taken
 }
 
-// loss is what a compaction dropped.
-type loss struct {
-	Row     row
-	N       int
-	Time    time.Time
-	Facts   int
-	Dropped int
-	Told    int
-	Unused  bool // ccd is not set up to add what it would
-}
-
 func (r *request) board(ctx context.Context, all []status.Session, now time.Time) *board {
 	b := &board{Still: still(r.library.StateDir)}
 	var active [2][]status.Session // those that wait for a person come first
@@ -86,6 +71,9 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 		}
 		if s.LastAt().After(midnight) {
 			b.Today++
+		}
+		if now.Sub(s.Kept.Boundary) < week {
+			b.Compacted = append(b.Compacted, s)
 		}
 		switch s.State {
 		case status.Waits:
@@ -105,12 +93,8 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 		}
 		b.Cards = append(b.Cards, c)
 	}
-	if b.Week = r.shelf.weekly(r.library, now); b.Week != nil {
-		for _, one := range b.Week.losses {
-			one.Unused = r.Unused(one.Row.Agent)
-			b.Losses, b.Unused = append(b.Losses, one), b.Unused || one.Unused && one.Told > 0
-		}
-	}
+	slices.SortStableFunc(b.Compacted, func(x, y status.Session) int { return y.Kept.Boundary.Compare(x.Kept.Boundary) })
+	b.Compacted, b.Week = b.Compacted[:min(len(b.Compacted), mostLosses)], r.weekly(ctx, now)
 	return b
 }
 
@@ -239,9 +223,7 @@ type weekly struct {
 	Projects []*work.Sum // with the most tokens
 	Left     []*work.Sum // the other projects
 	Edits    []edited
-
-	losses []loss
-	Taken  time.Time
+	Taken    time.Time
 }
 
 // day is one of the strip.
@@ -257,71 +239,31 @@ type edited struct {
 	Label string
 }
 
-// weekly returns the newest numbers, nil if there are none yet. Where they are missing or old, they are read in the background.
-func (s *shelf) weekly(l *reader.Library, now time.Time) *weekly {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	before := s.week
-	old := before == nil || now.Sub(before.Taken) > weeklyRest || before.Taken.YearDay() != now.YearDay()
-	if old && !s.weighing && s.start != nil {
-		s.weighing = true
-		own := *l // what is damaged is noted in it
-		s.start(func(ctx context.Context) {
-			w, err := weeklyOf(ctx, &own, now)
-			if err == nil {
-				w.Taken = now
-				s.count(ctx, &own, w)
-				debug.FreeOSMemory() // the page may now be idle for hours
-			}
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if s.weighing = false; err == nil {
-				s.week = w
-			}
-		})
+// weekly returns the numbers of the week, which are added up once in weeklyRest. They take some ms; without them, where some of the
+// archive must be read and that takes longer than searchTime.
+func (r *request) weekly(ctx context.Context, now time.Time) *weekly {
+	r.shelf.mu.Lock()
+	w := r.shelf.week
+	r.shelf.mu.Unlock()
+	if w != nil && now.Sub(w.Taken) <= weeklyRest && w.Taken.YearDay() == now.YearDay() {
+		return w
 	}
-	return before
-}
-
-// count compares what the week's compactions kept with what was in the context. A session that cannot be read counts nothing.
-func (s *shelf) count(ctx context.Context, l *reader.Library, w *weekly) {
-	read := 0
-	for _, e := range l.Listed("") {
-		row := status.Of(e)
-		if row.Compactions == 0 || row.Bytes > lossBytes || row.Apart() != "" || w.Taken.Sub(row.LastAt()) > week || read == mostLosses {
-			continue
-		}
-		read++
-		_ = s.use(ctx, l, e, func(one *view.Index) error {
-			losses, err := lossesOf(ctx, one, newRow(row, w.Taken), w.Taken)
-			w.losses = append(w.losses, losses...)
-			return err
-		})
+	ctx, cancel := context.WithTimeout(ctx, searchTime)
+	defer cancel()
+	w, err := weeklyOf(ctx, r.library, now)
+	if err != nil {
+		w = &weekly{Sums: &work.Sums{Total: &work.Sum{}}, Taken: now}
 	}
-	slices.SortStableFunc(w.losses, func(a, b loss) int { return b.Time.Compare(a.Time) })
-	w.losses = w.losses[:min(len(w.losses), mostLosses)]
-}
-
-func lossesOf(ctx context.Context, one *view.Index, of row, now time.Time) (all []loss, err error) {
-	for _, k := range slices.Backward(one.Compactions[max(0, len(one.Compactions)-mostLosses):]) {
-		if now.Sub(k.Time) > week {
-			continue
-		}
-		f, err := one.Forgotten(ctx, dropped.Choice{Boundary: k.N})
-		if err != nil {
-			return all, err
-		}
-		if f.Dropped > 0 {
-			all = append(all, loss{Row: of, N: k.N, Time: k.Time, Facts: f.Facts, Dropped: f.Dropped, Told: f.InTold})
-		}
-	}
-	return all, nil
+	r.shelf.mu.Lock()
+	defer r.shelf.mu.Unlock()
+	r.shelf.week = w
+	return w
 }
 
 func weeklyOf(ctx context.Context, l *reader.Library, now time.Time) (*weekly, error) {
-	w := &weekly{}
+	w := &weekly{Taken: now}
 	from := time.Date(now.Year(), now.Month(), now.Day()-weekDays+1, 0, 0, 0, 0, now.Location())
-	since := reader.Choice{Since: from, Until: now, Session: func(*reader.Entry) bool { return ctx.Err() == nil }}
+	since := reader.Choice{Since: from, Until: now, Session: func(*reader.Entry) bool { return true }}
 	sums, err := work.Of(ctx, l, work.Wanted{Choice: since, Models: l.Config.Models})
 	if err != nil {
 		return nil, err

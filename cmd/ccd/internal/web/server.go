@@ -126,7 +126,6 @@ func (s *Server) Address(page string) string {
 func (s *Server) Serve(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	s.shelf.start = func(do func(context.Context)) { s.shelf.indexing.Go(func() { do(ctx) }) }
 	defer os.Remove(filepath.Join(s.Library.StateDir, openName))
 	h := &http.Server{
 		Handler: s.guard(s.routes()), DisableGeneralOptionsHandler: true, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: readTime,
@@ -152,7 +151,6 @@ func (s *Server) Serve(ctx context.Context) error {
 	if down := h.Shutdown(end); down != nil {
 		err = errors.Join(err, h.Close())
 	}
-	s.shelf.indexing.Wait() // its context has ended
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
@@ -205,12 +203,8 @@ type shelf struct {
 	library *reader.Library // replaced when it is read again
 	indexes []*index        // the last used first
 
-	glances  map[transcript.Key]glance
-	week     *weekly // nil until it was added up
-	weighing bool
-
-	start    func(do func(context.Context)) // runs do until the server ends
-	indexing sync.WaitGroup
+	glances map[transcript.Key]glance
+	week    *weekly // nil until it was added up
 }
 
 // load returns the sessions as they are now. Each caller gets its own copy of the Library, because looking up an original
@@ -222,6 +216,7 @@ func (s *shelf) load(ctx context.Context) (*reader.Library, error) {
 		return nil, err
 	}
 	l := *s.library
+	l.Damage = slices.Clip(l.Damage)
 	return &l, nil
 }
 
