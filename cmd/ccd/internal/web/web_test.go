@@ -57,8 +57,8 @@ func TestMarkdownIsInert(t *testing.T) {
 	for text, want := range map[string]string{
 		"**a** `b<i>`\n1. c":                    "<p><strong>a</strong> <code>b&lt;i&gt;</code></p>\n<ol>\n<li>c</li>\n</ol>\n",
 		"<script>x</script>":                    "<p>&lt;script&gt;x&lt;/script&gt;</p>\n",
-		`[a](javascript:x "t")`:                 `<p><span class="to" title="javascript:x">a</span></p>` + "\n",
-		`![a]("><b>)`:                           `<p><span class="to" title="&#34;&gt;&lt;b&gt;">a</span></p>` + "\n",
+		`[a](javascript:x "t")`:                 "<p>[a](javascript:x &quot;t&quot;)</p>\n",
+		`![a]("><b>)`:                           "<p>![a](&quot;&gt;&lt;b&gt;)</p>\n",
 		"&#x202e;a":                             `<p>\xe2\x80\xaea</p>` + "\n",
 		"# a {onclick=x}":                       "<h1>a {onclick=x}</h1>\n",
 		"|a|\n|:-:|\n|b|":                       "<table>\n<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>b</td>\n</tr>\n</tbody>\n</table>\n",
