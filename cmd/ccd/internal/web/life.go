@@ -123,8 +123,6 @@ type entry struct {
 	Boundary *dropped.Compaction
 	Turn     int    // number of the request
 	How      string // within a request, did the person say it, see reader.Words
-	Last     int    // record of the request before, 0 if there is none
-	Next     int
 	Anchor   bool   // the first entry of its record
 	Home     string // address of the session
 	Dir      string // of the session, which paths below it leave out
@@ -253,7 +251,7 @@ func (d *lifeData) fill(one *view.Index, entries []view.Entry) {
 		last = e.Record
 		switch {
 		case e.Kind == view.Asked && !e.Side:
-			x.neighbours(one)
+			x.request(one)
 		case e.Kind == view.Compacted:
 			if k := slices.IndexFunc(one.Compactions, func(k dropped.Compaction) bool { return k.Record == e.Record }); k >= 0 {
 				x.Boundary = &one.Compactions[k]
@@ -286,28 +284,19 @@ func (d *lifeData) turns(one *view.Index) {
 	d.TurnsAfter = d.TurnsAll - d.TurnsBefore - len(d.Turns)
 }
 
-// neighbours sets the requests before and after one.
-func (e *entry) neighbours(one *view.Index) {
+// request finds the request that the entry is, or within which the person said it.
+func (e *entry) request(one *view.Index) {
 	if len(one.Turns) == 0 {
 		return
 	}
-	i := one.TurnOf(e.Record)
-	switch { // else the person said it within a turn
-	case one.Turns[i].Record != e.Record:
-		e.Last = one.Turns[i].Record
-	case i > 0:
-		e.Last = one.Turns[i-1].Record
+	t := &one.Turns[one.TurnOf(e.Record)]
+	if t.Record == e.Record {
+		e.Turn = t.N
 	}
-	if one.Turns[i].Record == e.Record {
-		e.Turn = one.Turns[i].N
-	}
-	for _, w := range one.Turns[i].Words {
+	for _, w := range t.Words {
 		if w.Record == e.Record {
 			e.How = w.How
 		}
-	}
-	if i+1 < len(one.Turns) {
-		e.Next = one.Turns[i+1].Record
 	}
 }
 

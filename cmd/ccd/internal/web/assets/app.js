@@ -136,8 +136,8 @@ function jump(by) {
     to.scrollIntoView({ block: 'start' });
     return;
   }
-  const edge = list[by > 0 ? list.length - 1 : 0];
-  const record = edge && (by > 0 ? edge.dataset.next : edge.dataset.last);
+  const edge = list[by > 0 ? list.length - 1 : 0], beyond = edge && all('.turns [data-record]').map(e => +e.dataset.record).filter(n => by * n > by * edge.dataset.record);
+  const record = beyond && (by > 0 ? beyond[0] : beyond.pop());
   if (record) location.href = $('#life').dataset.base + '?at=' + record + '#r' + record;
 }
 function through(from, by) { // what the search shows
