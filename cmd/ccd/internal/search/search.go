@@ -34,9 +34,8 @@ type Search struct {
 	Left     func(sessions int)      // gets how many were not searched because of Most; may be nil
 }
 
-// A search reads so many bytes for each wanted hit, then four times as many, and so on, until it has found so many times what is wanted:
-// then the best are among them, as a rule. So a common word is found in a tenth of a second, and a rare one in the few sessions that may
-// have it.
+// A search reads so many bytes for each wanted hit, and goes on until it has found so many times what is wanted: then the best are among
+// them, as a rule. So a common word is found in a tenth of a second, and a rare one in the few sessions that may have it.
 const (
 	perHit = 100 << 10
 	enough = 4
@@ -83,43 +82,30 @@ func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
 			return
 		}
 		f.library, f.archive = s.Library, s.Library.Archive
-		sources, found, read := f.sources(ctx, s.Sessions), 0, 0
+		sources, found, read, bytes := f.sources(ctx, s.Sessions), 0, 0, int64(0)
 		defer func() {
 			if s.Left != nil {
 				s.Left(len(sources) - read)
 			}
 		}()
-		for bound := int64(s.Most) * perHit; read < len(sources) && (s.Most == 0 || found < enough*s.Most); bound *= 4 {
-			for r := range f.results(ctx, firstOf(sources[read:], bound)) {
-				if read++; s.Progress != nil {
-					s.Progress(int64(read), int64(len(sources)))
-				}
-				for _, h := range r.hits {
-					if s.Counts == nil || s.Counts(h) {
-						found++
-					}
-				}
-				if !r.yield(ctx, yield) {
-					return
+		for r := range f.results(ctx, sources) {
+			bytes += toRead(sources[read])
+			if read++; s.Progress != nil {
+				s.Progress(int64(read), int64(len(sources)))
+			}
+			for _, h := range r.hits {
+				if s.Counts == nil || s.Counts(h) {
+					found++
 				}
 			}
-			if ctx.Err() != nil {
-				yield(Hit{}, ctx.Err())
+			if !r.yield(ctx, yield) || s.Most > 0 && found >= enough*s.Most && bytes >= int64(s.Most)*perHit {
 				return
 			}
 		}
-	}
-}
-
-// firstOf returns the first of the sources, of which so many bytes are to be read, or a little more; 0: all.
-func firstOf(sources []source, bound int64) []source {
-	size := int64(0)
-	for i, s := range sources {
-		if size += toRead(s); bound > 0 && size >= bound {
-			return sources[:i+1]
+		if ctx.Err() != nil {
+			yield(Hit{}, ctx.Err())
 		}
 	}
-	return sources
 }
 
 // results searches sources as fast as the results are taken, and yields these in their order.
