@@ -237,6 +237,16 @@ func TestMarked(t *testing.T) {
 	p.follow("a.where", "#21", "no float can hold 482.13")
 	p.await("the words are marked", "(() => { const all = [...CSS.highlights.get('found')]; return all.length > 1 && all.every(r => /^(decimal|float)$/i.test(r.toString()) && r.startContainer.parentElement.closest('.entry').dataset.record === '21') })()")
 	p.quiet("marked", s)
+	for _, one := range []struct{ query, record, shown string }{
+		{"store_night", "#16", "archived, verified just now"}, // what the conversation leaves out
+		{"ruff+-imported", "#26", "Requests"},                 // its output has that
+		{"%22find+the+rounding%22", "#22", "Requests"},        // a step of the plan
+	} {
+		p.open(s.base + "/?q=" + one.query)
+		p.await("the words are marked in the list", "CSS.highlights.get('found')?.size > 0")
+		p.follow("a.where", one.record, one.shown)
+		p.await("the words are marked where it leads", "CSS.highlights.get('found')?.size > 0")
+	}
 }
 
 // TestOpensAtItsEnd: a session opens at its last record, whether somebody works in it or not, and whatever was asked last.

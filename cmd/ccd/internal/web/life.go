@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/search"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/agent/registry"
@@ -22,7 +20,6 @@ import (
 
 const (
 	perLife   = 48  // entries of a page
-	mostTurns = 500 // requests listed beside it
 	mostMarks = 40  // compactions listed below the chart
 	allSteps  = 300 // results listed there
 )
@@ -80,13 +77,9 @@ type lifeData struct {
 	Steps       []view.Step // see view.Index.Steps
 	MoreSteps   int
 	StepTokens  int64
-	Turns       []reader.Turn // around the page
-	TurnsAll    int
-	TurnsBefore int // so many are not listed
-	TurnsAfter  int
+	Turns       []reader.Turn
 	Entries     []entry
 	Place       view.Place
-	Open        int // the record at which the page opens, the last one if the address names none; 0: at its top, with the overview
 	Records     int
 	Older       int // last record of the page before, 0 if there is none
 	Newer       int // first record of the page after, 0 if there is none
@@ -99,18 +92,6 @@ func (d lifeData) Bare() (all []int) {
 		all = append(all, n)
 	}
 	return all
-}
-
-// Within counts the listed messages within requests.
-func (d lifeData) Within() (n int) {
-	for _, t := range d.Turns {
-		for _, w := range t.Words {
-			if ways[w.How] != "" {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // pending is what ccd knows of a call without a result in a session that is quiet: a long build and a question of the client, which is in
@@ -139,31 +120,7 @@ func lifePage(ctx context.Context, r *request) (answer, error) {
 	if err == nil && at != 0 && len(d.Entries) == 0 { // there is none from there on
 		d, err = r.life(ctx, 0, at)
 	}
-	return answer{template: "life", data: d}, cmp.Or(err, r.unshown(d.Entries))
-}
-
-// unshown leads to the original that a search found, if the entry with it does not show what was searched.
-func (r *request) unshown(all []entry) error {
-	id, line := r.URL.Query().Get("id"), r.URL.Query().Get("mark")
-	var q search.Query
-	q.Parse(line)
-	q.None = nil // a call and its result are one entry, and not both may be what was found
-	for _, e := range all {
-		if id != "" && (string(e.ID) == id || string(e.Result) == id) && !e.shows(q) {
-			return movedError(fmt.Sprintf("%s/r/%d?%s", e.Home, e.Record, url.Values{"id": {id}, "mark": {line}}.Encode()))
-		}
-	}
-	return nil
-}
-
-// shows reports whether the entry shows what was searched: all of it, or some of it where nothing is cut.
-func (e entry) shows(q search.Query) bool {
-	all := []string{e.Tool, e.Text, e.Diff, e.Output, e.Tail}
-	for _, p := range e.Plan {
-		all = append(all, p.Text, p.Key)
-	}
-	text := strings.Join(all, "\n")
-	return q.In(text) || e.Left+e.Hidden == 0 && len(q.Spans(text)) > 0
+	return answer{template: "life", data: d}, err
 }
 
 // partPage is the end of a session behind a record, of which an open page takes what is new when the session has grown.
@@ -181,24 +138,20 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	if r.entry.Class == transcript.Attachment {
 		return d, words.Hint(archive.ErrNotFound, "ccd restore --session %s", words.Shell(r.entry.ID))
 	}
-	from, n := at, perLife
-	newest := to >= r.entry.Kept.Records || at == 0 && to == 0
-	switch {
-	case newest && at == 0:
-		from, n = r.entry.Kept.Records, -perLife
-	case at == 0:
-		from, n = to, -perLife
-	}
 	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
-		d.Records = one.Records
+		d.Records, d.Turns = one.Records, slices.Clone(one.Turns)
 		d.Chart = newChart(one, r.entry.Kept.Window)
 		d.Compactions = slices.Clone(one.Compactions[max(0, len(one.Compactions)-mostMarks):])
 		d.MoreMarks = len(one.Compactions) - len(d.Compactions)
 		d.Steps, d.StepTokens = one.Steps()
 		d.MoreSteps = max(0, len(d.Steps)-allSteps)
 		d.Steps = d.Steps[:len(d.Steps)-d.MoreSteps]
-		if newest && at == 0 {
-			from = d.Records
+		from, n := at, perLife
+		if at == 0 {
+			if to == 0 {
+				to = one.Records
+			}
+			from, n = min(to, one.Records), -perLife
 		}
 		if n > 0 && !r.URL.Query().Has("after") { // a page that has grown shows that call already
 			from = one.Shown(from)
@@ -207,11 +160,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		if err != nil {
 			return err
 		}
-		if at == 0 && to == 0 && len(entries) > 0 {
-			d.Open = entries[len(entries)-1].Record
-		}
-		switch { // what is beyond the page has no entries
-		case n > 0 && len(entries) < n, newest && at == 0:
+		if n > 0 && len(entries) < n || n < 0 && to >= one.Records { // what is beyond the page has no entries
 			place.Last = d.Records
 		}
 		if n < 0 && len(entries) < -n || n > 0 && from <= max(one.First, 1) {
@@ -237,7 +186,6 @@ func (d *lifeData) fill(one *view.Index, entries []view.Entry) {
 	if d.Place.Last != 0 && d.Place.Last < d.Records {
 		d.Newer = cmp.Or(d.Place.Last+1, 1)
 	}
-	d.turns(one)
 	d.Entries, d.After = make([]entry, 0, len(entries)), d.Place.Last
 	last, own := 0, map[int]bool{}
 	for _, e := range entries {
@@ -271,17 +219,6 @@ func (d *lifeData) fill(one *view.Index, entries []view.Entry) {
 		}
 		d.Entries = append(d.Entries, x)
 	}
-}
-
-// turns lists the requests around the page.
-func (d *lifeData) turns(one *view.Index) {
-	d.TurnsAll = len(one.Turns)
-	if len(one.Turns) == 0 || d.Place.Last == 0 {
-		return
-	}
-	d.TurnsBefore = max(0, min(one.TurnOf(d.Place.First)-mostTurns/8, d.TurnsAll-mostTurns))
-	d.Turns = slices.Clone(one.Turns[d.TurnsBefore:min(d.TurnsAll, d.TurnsBefore+mostTurns)])
-	d.TurnsAfter = d.TurnsAll - d.TurnsBefore - len(d.Turns)
 }
 
 // request finds the request that the entry is, or within which the person said it.

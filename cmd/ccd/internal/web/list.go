@@ -57,7 +57,6 @@ type row struct {
 	When   string
 	Spark  spark
 	Share  float64
-	Group  string // set where a new day begins
 }
 
 // Silent is how many sessions a list without a filter leaves out: copies, and those in which nobody spoke.
@@ -189,13 +188,8 @@ func (d *listData) fill(all []status.Session, page int, now time.Time) {
 	d.Total = len(shown)
 	d.Pages = max(1, (d.Total+perPage-1)/perPage)
 	d.Page = min(page, d.Pages)
-	last := ""
 	for _, s := range shown[(d.Page-1)*perPage : min(d.Total, d.Page*perPage)] {
-		one := newRow(s, now)
-		if name := dayOf(s, now); name != last && (!one.Sub || last == "") {
-			one.Group, last = name, name
-		}
-		d.Rows = append(d.Rows, one)
+		d.Rows = append(d.Rows, newRow(s, now))
 	}
 }
 
@@ -209,19 +203,6 @@ func queryOf(line string) (q search.Query) {
 	q.Parse(line)
 	q.Words = slices.DeleteFunc(q.Words, func(w string) bool { return strings.Trim(w, `"*`) == "" })
 	return q
-}
-
-func dayOf(s status.Session, now time.Time) string {
-	at := s.LastAt().Local()
-	switch day := at.Format(time.DateOnly); {
-	case at.IsZero():
-		return "No time"
-	case day == now.Format(time.DateOnly):
-		return "Today"
-	case day == now.AddDate(0, 0, -1).Format(time.DateOnly):
-		return "Yesterday"
-	}
-	return at.Format("Monday, 2 January 2006")
 }
 
 // link makes the addresses of the pages before and after this one.
@@ -253,12 +234,7 @@ type found struct {
 
 type hitGroup struct {
 	Row  row
-	Hits []hit
-}
-
-type hit struct {
-	*search.Hit
-	Parts []piece // of the snippet, words of the query strong
+	Hits []*search.Hit
 }
 
 // search searches what was said, then what was thought, run and read, each with the newest sessions first.
@@ -289,7 +265,7 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 		address.Set("hits", strconv.Itoa(more))
 		out.More, out.Wider = more, "/?"+address.Encode()
 	}
-	r.group(out, all, q)
+	r.group(out, all)
 	if out.Hits == 0 {
 		out.Lag = r.library.Behind(r.library.Sessions)
 	}
@@ -297,7 +273,7 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 }
 
 // group groups hits by their session.
-func (r *request) group(out *found, hits []*search.Hit, q search.Query) {
+func (r *request) group(out *found, hits []*search.Hit) {
 	now, at := time.Now(), map[transcript.Key]int{}
 	for _, h := range hits {
 		e := r.library.Entry(h.Session.Key)
@@ -311,19 +287,9 @@ func (r *request) group(out *found, hits []*search.Hit, q search.Query) {
 		if h.Rewritten { // its number is not one of the session's
 			h.Record = 0
 		}
-		out.Groups[i].Hits = append(out.Groups[i].Hits, newHit(h, q))
+		out.Groups[i].Hits = append(out.Groups[i].Hits, h)
 		out.Hits++
 	}
-}
-
-func newHit(h *search.Hit, q search.Query) hit {
-	one, at := hit{Hit: h}, 0
-	for _, span := range q.Spans(h.Snippet) {
-		one.Parts = append(one.Parts, piece{Text: h.Snippet[at:span[0]]}, piece{Text: h.Snippet[span[0]:span[1]], Strong: true})
-		at = span[1]
-	}
-	one.Parts = append(one.Parts, piece{Text: h.Snippet[at:]})
-	return one
 }
 
 // sources returns the sessions to search: the main ones that pass the filter, or all with sub-agents.

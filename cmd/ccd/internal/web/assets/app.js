@@ -102,19 +102,26 @@ document.addEventListener('click', e => {
   location.href = $('#life').dataset.base + '?at=' + record + '#r' + record;
 });
 
-// The words of the search that led here are marked in the record, and the first of them is in view. What it left out is not marked.
-const line = (new URLSearchParams(location.search).get('mark') || '').replace(/(^|\s)(-\S+|NOT\s+\S+|AND|OR)(?=\s|$)/g, ' ');
-const words = line.match(/[\p{L}\p{N}_]+/gu), shown = target() ? target().closest('.entry') : $('#text') || $('#line');
-if (words && shown && CSS.highlights) {
-  const found = new Highlight(), texts = document.createTreeWalker(shown, NodeFilter.SHOW_TEXT), word = new RegExp(words.join('|'), 'giu');
-  while (texts.nextNode()) for (const m of texts.currentNode.data.matchAll(word)) {
-    const range = new Range();
-    range.setStart(texts.currentNode, m.index);
-    range.setEnd(texts.currentNode, m.index + m[0].length);
-    found.add(range);
+// The words of a search are marked in what it found, and in the record that one of these leads to, where the first of them is in view. If
+// the page cuts that record, and does not show all of them, the original does. What the search left out is not marked.
+const query = new URLSearchParams(location.search), id = query.get('id'), hit = query.get('mark');
+const words = ((hit || query.get('q') || '').replace(/(^|\s)(-\S+|NOT\s+\S+|AND|OR)(?=\s|$)/g, ' ').match(/[\p{L}\p{N}_]+/gu) || []).map(w => w.toLowerCase());
+if (words.length && CSS.highlights) {
+  const entry = hit && ($('.entry a.id[href$="id=' + CSS.escape(id || '') + '"]') || target() || document.body).closest('.entry'), shown = entry || $('#text') || $('#line');
+  const found = new Highlight(), word = new RegExp(words.join('|'), 'giu'), has = new Set();
+  for (const root of hit ? [shown || []].flat() : all('.found .snippet')) {
+    const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) for (const m of texts.currentNode.data.matchAll(word)) {
+      const range = new Range();
+      range.setStart(texts.currentNode, m.index);
+      range.setEnd(texts.currentNode, m.index + m[0].length);
+      found.add(range);
+      has.add(m[0].toLowerCase());
+    }
   }
+  if (entry && id && has.size < new Set(words).size && (!has.size || $('.rest', entry))) location.replace($('#life').dataset.base + '/r/' + entry.dataset.record + '?' + new URLSearchParams({ id, mark: hit }));
   CSS.highlights.set('found', found);
-  addEventListener('load', () => { // the browser has gone to the record
+  if (hit) addEventListener('load', () => { // the browser has gone to the record
     const [first] = found, box = first && first.startContainer.parentElement.closest('pre'), top = () => first.getBoundingClientRect().top;
     if (box) box.scrollTop += top() - box.getBoundingClientRect().top - box.clientHeight / 3;
     if (first && (top() < 0 || top() > innerHeight - 40)) scrollBy(0, top() - innerHeight / 3);
@@ -193,7 +200,7 @@ function follow() {
   $('aside').scrollTop = here.offsetTop - 60;
 }
 if (life) {
-  const open = !location.hash && document.getElementById('r' + $('#entries').dataset.open);
+  const open = !location.hash && !location.search && all('.entry[id]').pop(); // without an address, a session opens at its end
   if (open) open.scrollIntoView();
   showSeen();
   follow();
