@@ -63,9 +63,6 @@ func (l *Library) names(agent string) (all []named) {
 	return all
 }
 
-// leastEnd is the fewest bytes that name a session as the end of its ID.
-const leastEnd = 8
-
 // Find returns the one session that a SESSION argument names: a session ID, a unique prefix of one, a name from ccd label, a transcript's
 // path, `latest` or `latest:DIR`. It fails with archive.ErrNotFound, or with *AmbiguousError if several match.
 func (l *Library) Find(arg, agent string) (*Entry, error) {
@@ -80,8 +77,8 @@ func (l *Library) Find(arg, agent string) (*Entry, error) {
 }
 
 // resolve returns the sessions that an argument names. An exact ID or last element of one wins over a prefix, and a conversation over the attachments
-// whose IDs begin with its own. If an ID is a path below the root, a prefix of its last element is enough; of any, so is its end. The name from
-// ccd label must be whole.
+// whose IDs begin with its own. If an ID is a path below the root, a prefix of its last element is enough. The name from ccd label must
+// be whole.
 func (l *Library) resolve(arg, agent string) []named {
 	if dir, ok := LatestIn(arg); ok {
 		for e := range l.Latest(dir, agent) {
@@ -111,9 +108,6 @@ func naming(arg string) []func(n named) bool {
 		func(n named) bool { return path.Base(n.name) == arg },
 		func(n named) bool { return begins(n.name) },
 		func(n named) bool { return begins(path.Base(n.name)) || begins(n.own()) },
-		func(n named) bool {
-			return len(arg) >= leastEnd && (strings.HasSuffix(n.name, arg) || strings.HasSuffix(n.bare(), arg))
-		},
 		func(n named) bool { return n.Kept.Labels.Name == arg },
 	}
 	for i, names := range ways {
@@ -268,56 +262,42 @@ func (l *Library) ShortName(session string) string {
 	return session
 }
 
-// shorten finds the short names: the beginnings of UUIDs, and the ends of paths and of long names, whose beginnings are alike.
+// shorten finds the short names: the beginnings of the sessions' own IDs.
 func (l *Library) shorten() {
 	left := filter(l.names(""), func(n named) bool { return n.name != "" && n.Class != transcript.Attachment })
-	for more := 0; len(left) > 0; more++ {
+	for size := shortest; len(left) > 0; size++ {
 		first, several := map[string]string{}, map[string]bool{}
 		for _, n := range left {
-			part := n.part(more)
+			part := n.part(size)
 			several[part] = several[part] || first[part] != "" && first[part] != n.name
 			if first[part] = n.name; n.name == mark.Name(n.Name()) {
 				n.short = part
 			}
 		}
-		left = filter(left, func(n named) bool { return several[n.part(more)] && more < len(n.name) })
+		left = filter(left, func(n named) bool { return several[n.part(size)] && n.part(size) != n.name })
 	}
 }
 
-// bare returns the name without its extension.
-func (n named) bare() string { return strings.TrimSuffix(n.name, ".json") }
+// shortest is the fewest characters of a longer ID that are shown.
+const shortest = 8
 
 // own returns the session's own ID, or its beginning, without the directories and the time that a client puts before it.
 func (n named) own() string {
-	name := path.Base(n.bare())
+	name := path.Base(strings.TrimSuffix(n.name, ".json"))
 	return name[len(timed().FindString(name)):]
 }
 
 // timed matches what precedes an ID in the name of a file that begins with the time.
 var timed = lazy.Regexp(`^.*\d{4}-\d\d-\d\dT\d\d-\d\d(-\d\d)?(-\d{3}Z)?[-_]`)
 
-// part returns the part of the name that is shown, of more characters than it takes mostly.
-func (n named) part(more int) string {
-	if len(n.name) == uuidChars && strings.Count(n.name, "-") == 4 {
-		return strings.TrimRight(n.name[:min(shortStart+more, uuidChars)], "-")
+// part returns so many characters of the session's own ID, and the whole name where others have all of that.
+func (n named) part(size int) string {
+	own := []rune(n.own())
+	if size > max(len(own), shortest) {
+		return n.name
 	}
-	size := utf8.RuneCountInString(path.Base(n.bare()))
-	if size > longestName {
-		size = min(shortEnd, utf8.RuneCountInString(n.own()))
-	}
-	if more > 0 {
-		size = max(size+more, leastEnd)
-	}
-	name := []rune(n.bare())
-	return strings.TrimLeft(string(name[max(0, len(name)-size):]), "-/")
+	return strings.TrimRight(string(own[:min(size, len(own))]), "-")
 }
-
-const (
-	uuidChars   = 36
-	shortStart  = 8
-	shortEnd    = 13
-	longestName = 24 // that is shown whole
-)
 
 // workingDir is the current directory, or the root of the file system if it was removed: no relative path leads anywhere
 // from there.
