@@ -1,4 +1,4 @@
-// Package view is what `ccd top`, `ccd web` and `ccd export` show of one session: its turns, its context over time, its
+// Package view is what `ccd top`, `ccd web` and `ccd export` show of one session: its turns, its
 // compactions and what each of them dropped, its files, and its originals.
 //
 // Invariant: it only reads the archive, and every text in it is redacted unless its name says Exact. An Index is built in one
@@ -23,13 +23,6 @@ import (
 	"ccd/internal/session"
 	"ccd/internal/transcript"
 )
-
-// Moment is the size of the agent's context after a record.
-type Moment struct {
-	Record int
-	Time   time.Time
-	Tokens int64 // as the model reported, else estimated
-}
 
 // Step is a call by what its result added to the context.
 type Step struct {
@@ -106,20 +99,16 @@ type Entry struct {
 type Place struct{ First, Last int }
 
 const (
-	maxMoments = 2000
-	maxAsked   = 160     // characters
-	maxHeader  = 1 << 20 // bytes in which the first line must end
+	maxAsked  = 160     // characters
+	maxHeader = 1 << 20 // bytes in which the first line must end
 )
 
 // Index is the model of a session's story (archive.Story); the zero Index has read nothing. It is not safe for concurrent use.
 type Index struct {
 	Turns       []reader.Turn // with the beginning of what was asked, on one line
-	Context     []Moment      // if there are many, the highest of each stretch; none if the model reports no sizes
 	Compactions []dropped.Compaction
 	First       int // number of the first record that a page can show
 	Records     int // number of the last one
-	Begun       time.Time
-	Ended       time.Time
 
 	library   *reader.Library
 	entry     *reader.Entry
@@ -213,8 +202,6 @@ func (l *Index) read(ctx context.Context) error {
 		l.model.Add(r)
 	}
 	l.Records = l.model.Records()
-	l.Begun, l.Ended = l.model.Time(int32(l.First-1)), l.model.Time(int32(l.Records-1))
-	l.measure()
 	l.forgotten = map[dropped.Choice]*dropped.Report{}
 	src := session.NewSource(l.model, l.reading.Text(ctx))
 	l.Turns = reader.Turns(l.model, src.Said)
@@ -231,24 +218,6 @@ func (l *Index) read(ctx context.Context) error {
 	}
 	l.Compactions, _ = dropped.Compactions(l.model)
 	return nil
-}
-
-// measure lists the context after each record, as last reported.
-func (l *Index) measure() {
-	l.Context = l.Context[:0]
-	step := (l.Records-l.First)/maxMoments + 1
-	for rec := int32(l.First - 1); int(rec) < l.model.Records(); rec++ {
-		tokens := l.model.Used(rec)
-		if tokens == 0 {
-			continue
-		}
-		m := Moment{Record: int(rec) + 1, Time: l.model.Time(rec), Tokens: tokens}
-		if n := len(l.Context); n == 0 || (l.Context[n-1].Record-l.First)/step != (m.Record-l.First)/step {
-			l.Context = append(l.Context, m)
-		} else if m.Tokens >= l.Context[n-1].Tokens {
-			l.Context[n-1] = m
-		}
-	}
 }
 
 // Steps returns the calls that filled the context, the largest first, then those of which a compaction took the result out, and how many

@@ -31,7 +31,7 @@ func Export(ctx context.Context, l *reader.Library, e *reader.Entry, w io.Writer
 	}
 	r := request{library: l, entry: e}
 	d := exported{lifeData: lifeData{head: r.head("life")}, Files: one.Files()}
-	d.Records, d.Compactions, d.Chart, d.Turns = one.Records, one.Compactions, newChart(one, e.Kept.Window), one.Turns
+	d.Records, d.Compactions, d.Chart, d.Turns = one.Records, one.Compactions, newChart(d.Session.Session, one.Compactions), one.Turns
 	if err := d.forgotten(ctx, one); err != nil {
 		return err
 	}

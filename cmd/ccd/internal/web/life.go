@@ -140,7 +140,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	}
 	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
 		d.Records, d.Turns = one.Records, slices.Clone(one.Turns)
-		d.Chart = newChart(one, r.entry.Kept.Window)
+		d.Chart = newChart(d.Session.Session, one.Compactions)
 		d.Compactions = slices.Clone(one.Compactions[max(0, len(one.Compactions)-mostMarks):])
 		d.MoreMarks = len(one.Compactions) - len(d.Compactions)
 		d.Steps, d.StepTokens = one.Steps()
@@ -239,23 +239,20 @@ func (e *entry) request(one *view.Index) {
 
 // chart is a picture of the context over a session's records. Its coordinates are of a box of chartWide by chartHigh.
 type chart struct {
-	Area    string // below the line, as an SVG path
-	Line    string
+	Line    string  // an SVG path, "" if the agent reports no sizes
+	Area    string  // below it
 	Window  float64 // height of the window's line; 0: there is none
-	Tokens  int64
-	Top     int64       // tokens of its upper edge
-	From    view.Moment // at its left edge
-	To      view.Moment // and at its right one
-	Highest view.Moment
-	Last    view.Moment
-	Marks   []chartMark
+	Top     int64   // tokens of its upper edge
+	Highest int64
+	Last    int64
+	Marks   []chartMark // of the compactions
 	Wide    int
 	High    int
 }
 
 type chartMark struct {
 	X     float64
-	N     int
+	N     int // of the compaction, 0 if it is not known
 	Title string
 }
 
@@ -264,44 +261,44 @@ const (
 	chartHigh = 180
 )
 
-// newChart draws the context of a session, of which a Life keeps the highest sizes.
-func newChart(one *view.Index, window int64) (c chart) {
-	c.Tokens, c.Wide, c.High = window, chartWide, chartHigh
-	if len(one.Context) == 0 || one.Records == 0 {
+// newChart draws the context of a session by its curve, and by the compactions that are given.
+func newChart(s status.Session, compactions []dropped.Compaction) (c chart) {
+	c.Wide, c.High = chartWide, chartHigh
+	for _, k := range compactions { // the last report before it may be lower
+		c.Highest = max(c.Highest, k.Before)
+	}
+	if c.Highest = slices.Max(append([]int64{c.Highest}, s.Curve...)); c.Highest == 0 || len(s.Curve) == 0 {
 		return c
 	}
-	at := func(record int) float64 {
-		return chartWide * min(1, float64(max(0, record-one.First))/float64(max(1, one.Records-one.First)))
-	}
-	c.Highest = slices.MaxFunc(one.Context, func(a, b view.Moment) int { return cmp.Compare(a.Tokens, b.Tokens) })
-	for _, k := range one.Compactions { // the last report before it may be lower
-		if k.Before > c.Highest.Tokens {
-			c.Highest = view.Moment{Record: k.Record, Tokens: k.Before}
-		}
-	}
-	c.From, c.To = view.Moment{Record: one.First, Time: cmp.Or(one.Begun, one.Context[0].Time)}, view.Moment{Record: one.Records, Time: one.Ended}
-	c.Last = one.Context[len(one.Context)-1]
-	top := 1.04 * float64(max(c.Highest.Tokens, window, 1))
-	c.Top = int64(top)
+	top := 1.04 * float64(max(c.Highest, s.Window))
+	c.Top, c.Last = int64(top), s.Curve[len(s.Curve)-1]
+	at := func(record int) float64 { return chartWide * float64(max(0, record-1)) / float64(max(1, s.Records-1)) }
 	y := func(tokens int64) float64 { return chartHigh * (1 - float64(tokens)/top) }
 	var line []string
 	point := func(record int, tokens int64) { line = append(line, fmt.Sprintf("%.1f %.1f", at(record), y(tokens))) }
-	left := one.Compactions
-	for _, m := range one.Context {
-		for ; len(left) > 0 && left[0].Record <= m.Record; left = left[1:] {
-			if left[0].Before > 0 && left[0].After > 0 { // the context falls at once, not from one report to the next
+	left := compactions
+	for i, n := range s.Curve {
+		begin := i*s.Step + 1
+		if n > 0 {
+			point(begin, n)
+		}
+		for ; len(left) > 0 && left[0].Record < begin+s.Step; left = left[1:] {
+			if left[0].Before > 0 && left[0].After > 0 { // the context falls at once, not from one stretch to the next
 				point(left[0].Record, left[0].Before)
 				point(left[0].Record, left[0].After)
 			}
 		}
-		point(m.Record, m.Tokens)
+		if compactions == nil && s.Marks()[i] > 0 {
+			c.Marks = append(c.Marks, chartMark{X: at(begin)})
+		}
 	}
+	point(s.Records, c.Last)
 	c.Line = "M" + strings.Join(line, "L")
-	c.Area = fmt.Sprintf("%sL%.1f %dL%.1f %dZ", c.Line, at(c.Last.Record), chartHigh, at(one.Context[0].Record), chartHigh)
-	if window > 0 {
-		c.Window = y(window)
+	c.Area = fmt.Sprintf("%sV%dH0Z", c.Line, chartHigh)
+	if s.Window > 0 {
+		c.Window = y(s.Window)
 	}
-	for _, k := range one.Compactions {
+	for _, k := range compactions {
 		c.Marks = append(c.Marks, chartMark{at(k.Record), k.N, compactionTitle(k)})
 	}
 	return c
@@ -322,37 +319,4 @@ func compactionTitle(k dropped.Compaction) string {
 		}
 	}
 	return text
-}
-
-// spark is the small curve of a session in a list, 100 by 24.
-type spark struct {
-	Line  string
-	Marks []float64
-}
-
-func newSpark(s status.Session) (p spark) {
-	if len(s.Curve) < 2 {
-		return p
-	}
-	top := max(1, s.Window)
-	for _, n := range s.Curve {
-		top = max(top, n)
-	}
-	step := 100 / float64(len(s.Curve)-1)
-	var b strings.Builder
-	last := ""
-	for i, n := range s.Curve {
-		point := fmt.Sprintf("%.0f %.0f", float64(i)*step, 23-22*float64(n)/float64(top))
-		if point != last {
-			b.WriteString("L" + point)
-		}
-		last = point
-	}
-	p.Line = "M" + strings.TrimPrefix(b.String(), "L")
-	for i, n := range s.Marks() {
-		if n > 0 {
-			p.Marks = append(p.Marks, float64(int(float64(i)*step)))
-		}
-	}
-	return p
 }

@@ -55,7 +55,7 @@ type row struct {
 	Sub    bool
 	Label  string
 	When   string
-	Spark  spark
+	Spark  chart
 	Share  float64
 }
 
@@ -89,7 +89,7 @@ func (d listData) Title() string {
 func newRow(s status.Session, now time.Time) row {
 	return row{
 		Session: s, ID: mark.Unname(s.Session), Reason: s.Attention, Sub: s.SubAgent(),
-		Label: cmp.Or(s.Labelled(), "untitled"), When: words.Ago(s.LastAt(), now), Spark: newSpark(s), Share: min(1, max(0, s.Size().Share())),
+		Label: cmp.Or(s.Labelled(), "untitled"), When: words.Ago(s.LastAt(), now), Spark: newChart(s, nil), Share: min(1, max(0, s.Size().Share())),
 	}
 }
 

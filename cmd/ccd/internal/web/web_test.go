@@ -8,22 +8,20 @@ import (
 
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/view"
+	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/session"
 )
 
 // TestChart: the context falls at a compaction, which has a mark; a session without sizes has no chart.
 func TestChart(t *testing.T) {
-	one := &view.Index{First: 1, Records: 101, Compactions: []dropped.Compaction{{Bound: session.Bound{Before: 190_000}, N: 1, Record: 51, After: 9000}}}
-	one.Context = []view.Moment{{Record: 1, Tokens: 1000}, {Record: 41, Tokens: 180_000}, {Record: 61, Tokens: 10_000}}
-	c := newChart(one, 208_000)
-	if c.Highest.Record != 51 || c.Highest.Tokens != 190_000 || len(c.Marks) != 1 || c.Marks[0].X != 500 || c.Window <= 0 || strings.Count(c.Line, "L500.0 ") != 2 || strings.Count(c.Line, "L") != 4 {
-		t.Errorf("highest at #%d, marks %v, window at %.1f, line %s", c.Highest.Record, c.Marks, c.Window, c.Line)
+	one := status.Session{Records: 101, Window: 208_000, Step: 20, Curve: []int64{1000, 90_000, 180_000, 10_000, 12_000}}
+	c := newChart(one, []dropped.Compaction{{Bound: session.Bound{Before: 190_000}, N: 1, Record: 51, After: 9000}})
+	if c.Highest != 190_000 || len(c.Marks) != 1 || c.Marks[0].X != 500 || c.Window <= 0 || strings.Count(c.Line, "L500.0 ") != 2 || strings.Count(c.Line, "L") != 7 {
+		t.Errorf("highest %d, marks %v, window at %.1f, line %s", c.Highest, c.Marks, c.Window, c.Line)
 	}
-	if c := newChart(&view.Index{Records: 3}, 0); c.Line != "" {
+	if c := newChart(status.Session{Records: 3}, nil); c.Line != "" {
 		t.Error("a chart without a size")
 	}
-	newChart(&view.Index{Records: 3, Context: []view.Moment{{Record: 9, Tokens: 5}}}, 0) // it must not panic
 }
 
 // TestDiffOfVersions: a version is compared with the last one before it that is known.

@@ -97,8 +97,8 @@ reveal();
 document.addEventListener('click', e => {
   const plot = e.target.closest('#chart svg');
   if (!plot || e.target.closest('a')) return;
-  const box = plot.getBoundingClientRect(), { from, to } = plot.dataset;
-  const record = Math.round(+from + (to - from) * (e.clientX - box.left) / box.width) || 1;
+  const box = plot.getBoundingClientRect();
+  const record = Math.round(1 + (plot.dataset.records - 1) * (e.clientX - box.left) / box.width);
   location.href = $('#life').dataset.base + '?at=' + record + '#r' + record;
 });
 
