@@ -195,12 +195,9 @@ func (l *Library) copySources(ctx context.Context, family []*Entry) ([]resume.So
 	return all, nil
 }
 
-// A step of an answer must end within this percentage of the time. Otherwise the hook answers from the companion, which
-// takes a few milliseconds.
-const (
-	foldPart = 60
-	textPart = 85
-)
+// foldPart is the percentage of its time in which a hook must have read a session and the texts of its answer. Otherwise it answers from
+// the companion, which takes a few milliseconds.
+const foldPart = 85
 
 // foldLookUp is how long a hook waits for the archive to say whether a transcript was rewritten. A transcript that an archive
 // in use knows nothing of in that time counts as new.
@@ -221,14 +218,12 @@ func (l *Library) Fold(ctx context.Context, s transcript.Session, m compactor.Ma
 	if s.Packed { // unpacking would need time
 		return nil, nil, nil, fmt.Errorf("fold session %s: %w", s.ID, errors.New("it is compressed"))
 	}
-	reads, stop := within(ctx, foldPart)
-	defer stop()
-	texts, done := within(ctx, textPart)
+	ctx, done := within(ctx, foldPart)
 	quick, cancel := context.WithTimeout(ctx, foldLookUp)
 	generation := daemon.Generation(quick, l.Archive, s)
 	cancel()
 	model := compactor.New(l.OptionsFor(s.Agent).With(m), s)
-	read, err := daemon.ReadTranscript(reads, l.Archive, l.Agents, s, generation, watcher.TailOptions{Rest: true}, func(r *transcript.Record) {
+	read, err := daemon.ReadTranscript(ctx, l.Archive, l.Agents, s, generation, watcher.TailOptions{Rest: true}, func(r *transcript.Record) {
 		if model.Add(r); each != nil && r.N > 0 && r.Span.Off >= 0 {
 			each(r)
 		}
@@ -237,7 +232,7 @@ func (l *Library) Fold(ctx context.Context, s transcript.Session, m compactor.Ma
 		done()
 		return nil, nil, nil, fmt.Errorf("fold session %s: %w", s.ID, err)
 	}
-	return model, read.Text(texts), done, nil
+	return model, read.Text(ctx), done, nil
 }
 
 // Damage is a damaged place of the archive, as --json lists it.
@@ -280,9 +275,12 @@ func Locked(err error) error {
 	return err
 }
 
-// maxChecked bounds what showing a companion reads of its originals to see whether they are intact, in bytes. `ccd archive verify`
-// checks the rest.
-const maxChecked = 32 << 20
+// Showing a companion reads originals of so many bytes to see whether they are intact, together and each: a few large ones would be all
+// that is read. `ccd archive verify` checks the rest.
+const (
+	maxChecked = 32 << 20
+	maxOne     = 1 << 20
+)
 
 // Checked looks up the IDs of a companion and marks in the text those whose originals are damaged. It leaves IDs that
 // the index does not have as they are.
@@ -315,21 +313,20 @@ func (l *Library) Checked(ctx context.Context, text []byte) ([]byte, []transcrip
 
 // check calls bad with the originals that are damaged, of those that it reads.
 func (l *Library) check(ctx context.Context, all []archive.Found, bad func(archive.Found)) error {
-	// small ones are many, and a few large ones would be all that is read
-	slices.SortStableFunc(all, func(x, y archive.Found) int { return cmp.Compare(sizeOf(x), sizeOf(y)) })
-	n := 0
-	for left := int64(maxChecked); n < len(all) && left > 0; n++ {
-		left -= sizeOf(all[n])
-	}
-	all = all[:n]
 	slices.SortStableFunc(all, func(x, y archive.Found) int { // each block is read once
 		return cmp.Or(cmp.Compare(x.Key.ID, y.Key.ID), cmp.Compare(x.Generation, y.Generation), cmp.Compare(x.Parts[0].Span.Off, y.Parts[0].Span.Off))
 	})
+	left := int64(maxChecked)
 	var r *archive.Reader
 	for i, f := range all {
 		if i == 0 || f.Key != all[i-1].Key || f.Generation != all[i-1].Generation {
 			r = l.Archive.Reader(f.Key, f.Generation)
 		}
+		size := sizeOf(f)
+		if size > maxOne || size > left {
+			continue
+		}
+		left -= size
 		err := r.CheckPointer(ctx, f.Pointer)
 		if errors.As(err, new(*archive.DamageError)) {
 			bad(f)

@@ -39,7 +39,7 @@ func TestTornLineIsSkipped(t *testing.T) {
 func TestNoTextAfterTheDeadline(t *testing.T) {
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
-	texts, done := within(ctx, textPart)
+	texts, done := within(ctx, foldPart)
 	defer done()
 	if _, err := (&daemon.Transcript{}).Text(texts)(transcript.Span{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
