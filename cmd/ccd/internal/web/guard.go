@@ -3,7 +3,6 @@ package web
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/base64"
 	"net/http"
 	"net/url"
 	"slices"
@@ -42,17 +41,10 @@ type gate struct {
 	tokens map[string]bool // not used yet
 }
 
-// random returns 256 random bits as text.
-func random() string {
-	b := make([]byte, 32)
-	_, _ = rand.Read(b) // it never fails: it ends the program instead
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
 func (g *gate) token() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	token := random()
+	token := rand.Text()
 	g.tokens[token] = true
 	return token
 }

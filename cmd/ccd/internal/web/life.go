@@ -19,9 +19,8 @@ import (
 )
 
 const (
-	perLife   = 48  // entries of a page
-	mostMarks = 40  // compactions listed below the chart
-	allSteps  = 300 // results listed there
+	perLife  = 48  // entries of a page
+	allSteps = 300 // results listed there
 )
 
 // head is what every page of a session shows above.
@@ -73,7 +72,6 @@ type lifeData struct {
 	head
 	Chart       chart
 	Compactions []dropped.Compaction
-	MoreMarks   int
 	Steps       []view.Step // see view.Index.Steps
 	MoreSteps   int
 	StepTokens  int64
@@ -84,14 +82,6 @@ type lifeData struct {
 	Older       int // last record of the page before, 0 if there is none
 	Newer       int // first record of the page after, 0 if there is none
 	After       int // what is newer than this record replaces the end of the page when the session grows
-}
-
-// Bare are the first records of a page without an entry.
-func (d lifeData) Bare() (all []int) {
-	for n := max(1, d.Place.First); n <= d.Records && len(all) < perLife; n++ {
-		all = append(all, n)
-	}
-	return all
 }
 
 // pending is what ccd knows of a call without a result in a session that is quiet: a long build and a question of the client, which is in
@@ -141,8 +131,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
 		d.Records, d.Turns = one.Records, slices.Clone(one.Turns)
 		d.Chart = newChart(d.Session.Session, one.Compactions)
-		d.Compactions = slices.Clone(one.Compactions[max(0, len(one.Compactions)-mostMarks):])
-		d.MoreMarks = len(one.Compactions) - len(d.Compactions)
+		d.Compactions = slices.Clone(one.Compactions)
 		d.Steps, d.StepTokens = one.Steps()
 		d.MoreSteps = max(0, len(d.Steps)-allSteps)
 		d.Steps = d.Steps[:len(d.Steps)-d.MoreSteps]

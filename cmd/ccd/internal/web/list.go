@@ -20,9 +20,8 @@ import (
 )
 
 const (
-	perPage    = 50 // sessions
-	mostHits   = 60 // of a search, at first
-	mostMore   = 1000
+	perPage    = 50              // sessions
+	mostHits   = 200             // of a search
 	searchTime = 8 * time.Second // of a search, then it shows what it has found
 	maxChoices = 200             // of a filter
 )
@@ -225,8 +224,7 @@ func (d *listData) link(q url.Values) {
 type found struct {
 	Groups []hitGroup
 	Hits   int
-	More   int    // how many hits to ask for next, 0 if there are no more
-	Wider  string // the address of that search
+	More   bool   // there may be more
 	Late   bool   // it stopped at searchTime
 	Lag    int64  // bytes that are not archived and will not be, as no daemon runs; counted if nothing is found
 	Error  string // why it could not search, or not everything
@@ -251,7 +249,7 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	one := search.Search{Library: r.library, Sessions: f.sources(r.library.Sessions), Query: q, Most: min(mostMore, r.number("hits", mostHits)), Whole: f.Within != "" || f.Subs}
+	one := search.Search{Library: r.library, Sessions: f.sources(r.library.Sessions), Query: q, Most: mostHits, Whole: f.Within != "" || f.Subs}
 	found, err := one.Best(ctx)
 	if out.Late = errors.Is(err, context.DeadlineExceeded); err != nil && !out.Late {
 		out.Error = err.Error()
@@ -260,11 +258,7 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 		out.Error = err.Error()
 	}
 	all := found.All()
-	if more := min(mostMore, 4*found.Most); (len(all) == found.Most || found.Left > 0) && more > found.Most {
-		address := r.URL.Query()
-		address.Set("hits", strconv.Itoa(more))
-		out.More, out.Wider = more, "/?"+address.Encode()
-	}
+	out.More = len(all) == mostHits || found.Left > 0
 	r.group(out, all)
 	if out.Hits == 0 {
 		out.Lag = r.library.Behind(r.library.Sessions)

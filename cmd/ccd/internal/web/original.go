@@ -139,19 +139,6 @@ func exportFile(_ context.Context, r *request) (answer, error) {
 	}}}, nil
 }
 
-// versionFile is a version of a file, without its secrets.
-func versionFile(ctx context.Context, r *request) (answer, error) {
-	path, all, err := r.library.Changes(ctx, r.entry, r.URL.Query().Get("path"))
-	n := r.number("v", 0)
-	if err == nil && (n < 1 || n > len(all)) {
-		err = none("The file has no such version.")
-	}
-	return answer{file: &file{"attachment", words.Directory(path), "text/plain; charset=utf-8", ".txt", func(w io.Writer) error {
-		_, err := io.WriteString(w, all[n-1].Text)
-		return err
-	}}}, err
-}
-
 // imageFile is an image of a known type, as its bytes say and not as the transcript does.
 func imageFile(ctx context.Context, r *request) (answer, error) {
 	_, o, err := r.original(ctx)

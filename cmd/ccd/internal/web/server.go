@@ -8,6 +8,7 @@ package web
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -69,7 +70,7 @@ func Listen(o Options) (*Server, error) {
 	if s.listener, err = listen(host, o.Addr, o.Library.StateDir); err != nil {
 		return nil, err
 	}
-	s.gate, s.look = &gate{cookie: random(), tokens: map[string]bool{}}, newLook(false)
+	s.gate, s.look = &gate{cookie: rand.Text(), tokens: map[string]bool{}}, newLook(false)
 	s.hosts = hostsOf(s.port(), o.Hosts)
 	return s, nil
 }

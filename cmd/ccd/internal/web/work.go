@@ -14,24 +14,19 @@ import (
 	"ccd/internal/words"
 )
 
-const (
-	mostFiles    = 1000
-	mostVersions = 100 // of a file, on a page
-)
+// mostVersions is how many versions of a file are on a page.
+const mostVersions = 100
 
 // filesData is the list of a session's files.
 type filesData struct {
 	head
 	Files []view.FileLine
-	More  int
 }
 
 func filesPage(ctx context.Context, r *request) (answer, error) {
 	d := filesData{head: r.head("files")}
 	err := r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
-		all := one.Files()
-		d.Files = all[:min(len(all), mostFiles)]
-		d.More = len(all) - len(d.Files)
+		d.Files = one.Files()
 		return nil
 	})
 	return answer{template: "files", data: d}, err
