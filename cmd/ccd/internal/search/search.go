@@ -31,7 +31,6 @@ type Search struct {
 	Counts   func(Hit) bool          // whether a hit is one of these; nil: all are
 	Whole    bool                    // also what ccd resume copied from another one of the library's sessions
 	Progress func(done, total int64) // sessions; may be nil
-	Left     func(sessions int)      // gets how many were not searched because of Most; may be nil
 }
 
 // A search reads so many bytes for each wanted hit, and goes on until it has found so many times what is wanted: then the best are among
@@ -70,42 +69,39 @@ type Hit struct {
 	uuid string // of the record
 }
 
-// Hits yields the matches: sessions in the order of Search.Sessions, within a session the newest records first. An item that several
-// generations contain is yielded once. An invalid query yields only its error. After an *archive.DamageError the search continues;
-// any other error ends it, as does the end of ctx. Goroutines search the next sessions until the iteration ends, and hold a lock
-// only while they read a few MB.
-func (s Search) Hits(ctx context.Context) iter.Seq2[Hit, error] {
-	return func(yield func(Hit, error) bool) {
-		f, err := s.finder()
-		if err != nil {
-			yield(Hit{}, err)
-			return
+// Best searches until it has found the hits that matter most. Damage does not end the search; any other error, and the end of ctx, comes
+// with what was found before it. An item that several generations contain is one hit. Goroutines search the next sessions until the
+// search ends, and hold a lock only while they read a few MB.
+func (s Search) Best(ctx context.Context) (*Ranked, error) {
+	found := &Ranked{Most: s.Most}
+	f, err := s.finder()
+	if err != nil {
+		return found, err
+	}
+	sources, counted, bytes := f.sources(ctx, s.Sessions), 0, int64(0)
+	found.Left = len(sources)
+	for r := range f.results(ctx, sources) {
+		bytes += toRead(sources[len(sources)-found.Left])
+		if found.Left--; s.Progress != nil {
+			s.Progress(int64(len(sources)-found.Left), int64(len(sources)))
 		}
-		f.library, f.archive = s.Library, s.Library.Archive
-		sources, found, read, bytes := f.sources(ctx, s.Sessions), 0, 0, int64(0)
-		defer func() {
-			if s.Left != nil {
-				s.Left(len(sources) - read)
-			}
-		}()
-		for r := range f.results(ctx, sources) {
-			bytes += toRead(sources[read])
-			if read++; s.Progress != nil {
-				s.Progress(int64(read), int64(len(sources)))
-			}
-			for _, h := range r.hits {
-				if s.Counts == nil || s.Counts(h) {
-					found++
-				}
-			}
-			if !r.yield(ctx, yield) || s.Most > 0 && found >= enough*s.Most && bytes >= int64(s.Most)*perHit {
-				return
+		more := true
+		for _, h := range r.hits {
+			if more = found.Add(h) && more; s.Counts == nil || s.Counts(h) {
+				counted++
 			}
 		}
-		if ctx.Err() != nil {
-			yield(Hit{}, ctx.Err())
+		for _, err := range r.errs {
+			if !damaged(err) {
+				return found, err
+			}
+			found.Damage = append(found.Damage, err)
+		}
+		if !more || s.Most > 0 && counted >= enough*s.Most && bytes >= int64(s.Most)*perHit {
+			return found, nil
 		}
 	}
+	return found, ctx.Err()
 }
 
 // results searches sources as fast as the results are taken, and yields these in their order.
@@ -130,6 +126,9 @@ func (f *finder) results(ctx context.Context, sources []source) iter.Seq[result]
 		})
 		for coming := range results {
 			for _, r := range <-coming {
+				if r.panicked != nil {
+					panic(r.panicked)
+				}
 				if !yield(r) {
 					return
 				}
@@ -153,28 +152,6 @@ type result struct {
 	hits     []Hit
 	errs     []error // damage, and at last perhaps another error
 	panicked any
-}
-
-// yield passes the result on, and reports whether the search goes on.
-func (r result) yield(ctx context.Context, yield func(Hit, error) bool) bool {
-	if r.panicked != nil {
-		panic(r.panicked)
-	}
-	for _, h := range r.hits {
-		if ctx.Err() != nil {
-			yield(Hit{}, ctx.Err())
-			return false
-		}
-		if !yield(h, nil) {
-			return false
-		}
-	}
-	for _, err := range r.errs {
-		if !yield(Hit{}, err) || !damaged(err) {
-			return false
-		}
-	}
-	return true
 }
 
 // indexed is of how many sessions the index is read at once.
@@ -235,7 +212,10 @@ func (s Search) finder() (*finder, error) {
 		return nil, err
 	}
 	path, err := newPattern(s.Query.Path)
-	f := &finder{Query: s.Query, terms: terms, words: literals(terms), path: path, whole: s.Whole}
+	f := &finder{Query: s.Query, library: s.Library, terms: terms, words: literals(terms), path: path, whole: s.Whole}
+	if s.Library != nil {
+		f.archive = s.Library.Archive
+	}
 	return f, err
 }
 
@@ -303,24 +283,6 @@ type Ranked struct {
 
 	ranks [6][]*Hit
 	byID  map[mark.ID]*Hit
-}
-
-// Best searches until it has found the hits that matter most. Damage does not end the search; any other error comes with what was found
-// before it.
-func (s Search) Best(ctx context.Context) (*Ranked, error) {
-	found := &Ranked{Most: s.Most}
-	s.Left = func(sessions int) { found.Left = sessions }
-	for h, err := range s.Hits(ctx) {
-		switch {
-		case damaged(err):
-			found.Damage = append(found.Damage, err)
-		case err != nil:
-			return found, err
-		case !found.Add(h):
-			return found, nil
-		}
-	}
-	return found, nil
 }
 
 // Add adds a hit, and reports whether more are wanted.
