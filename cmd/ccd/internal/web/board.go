@@ -11,7 +11,6 @@ import (
 	"ccd/cmd/ccd/internal/view"
 	"ccd/cmd/ccd/internal/work"
 	"ccd/daemon"
-	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
@@ -54,7 +53,7 @@ type glance struct {
 	Plus    int
 	Minus   int
 	Record  int // of that change
-	Lines   []diffLine
+	Lines   string
 	Done    int
 	Planned int
 
@@ -87,7 +86,7 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 			b.More++
 			continue
 		}
-		c := card{row: newRow(s, now)}
+		c := card{row: newRow(s)}
 		if time.Since(now) < glanceTime {
 			c.glance = r.shelf.glance(ctx, r.library, s.Entry)
 		}
@@ -146,7 +145,7 @@ func (s *shelf) glance(ctx context.Context, l *reader.Library, e *reader.Entry) 
 func (g *glance) add(e view.Entry, dir string) {
 	switch {
 	case e.Kind == view.Asked, e.Ask && e.Waiting: // what was done before it is over
-		g.Said, g.Doing, g.Tool, g.File, g.Lines = "", "", "", "", nil
+		g.Said, g.Doing, g.Tool, g.File, g.Lines = "", "", "", "", ""
 		if g.Asks = e.Ask; g.Asks {
 			g.Said = strings.ToValidUTF8(e.Text[:min(len(e.Text), askBytes)], "")
 		}
@@ -168,9 +167,9 @@ func (g *glance) add(e view.Entry, dir string) {
 	}
 	if e.Diff != "" && len(e.Files) > 0 && !e.Failed {
 		g.File, g.Plus, g.Minus, g.Record = below(dir, e.Files[0]), e.Plus, e.Minus, e.Record
-		g.Lines = diffLines(e.Diff)
-		from := max(0, slices.IndexFunc(g.Lines, func(l diffLine) bool { return l.Kind == "add" || l.Kind == "del" }))
-		g.Lines = g.Lines[from:min(len(g.Lines), from+glanceLines)]
+		lines := slices.Collect(strings.Lines(e.Diff))
+		from := max(0, slices.IndexFunc(lines, func(line string) bool { kind := diffKind(line); return kind == "add" || kind == "del" }))
+		g.Lines = strings.Join(lines[from:min(len(lines), from+glanceLines)], "")
 	}
 }
 
@@ -187,26 +186,17 @@ func lastWords(text string) string {
 	return "…" + after
 }
 
-// diffLine is a line of a diff.
-type diffLine struct {
-	Kind string // "add", "del", "hunk" or ""
-	Text string
-}
-
-func diffLines(diff string) (all []diffLine) {
-	for line := range strings.Lines(diff) {
-		kind := ""
-		switch {
-		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "***"):
-			kind = "hunk"
-		case strings.HasPrefix(line, "+"):
-			kind = "add"
-		case strings.HasPrefix(line, "-"):
-			kind = "del"
-		}
-		all = append(all, diffLine{kind, strings.TrimSuffix(line, "\n")})
+// diffKind is what a line of a diff is: "add", "del", "hunk" or "".
+func diffKind(line string) string {
+	switch {
+	case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "***"):
+		return "hunk"
+	case strings.HasPrefix(line, "+"):
+		return "add"
+	case strings.HasPrefix(line, "-"):
+		return "del"
 	}
-	return all
+	return ""
 }
 
 const (
@@ -222,7 +212,7 @@ type weekly struct {
 	Days     []day
 	Projects []*work.Sum // with the most tokens
 	Left     []*work.Sum // the other projects
-	Edits    []edited
+	Edits    []*work.File
 	Taken    time.Time
 }
 
@@ -231,12 +221,6 @@ type day struct {
 	*work.Sum
 	Name  string
 	Share float64 // of the day with the most tokens
-}
-
-// edited is a file that a session changed.
-type edited struct {
-	*work.File
-	Label string
 }
 
 // weekly returns the numbers of the week, which are added up once in weeklyRest. They take some ms; without them, where some of the
@@ -268,12 +252,8 @@ func weeklyOf(ctx context.Context, l *reader.Library, now time.Time) (*weekly, e
 	if err != nil {
 		return nil, err
 	}
-	files, _, err := work.Files(ctx, l, since, mostEdits, func(string) bool { return true }, "")
-	if err != nil {
+	if w.Edits, _, err = work.Files(ctx, l, since, mostEdits, func(string) bool { return true }, ""); err != nil {
 		return nil, err
-	}
-	for _, f := range files {
-		w.Edits = append(w.Edits, edited{f, mark.Inline(status.Of(f.Of).Called(), 60)})
 	}
 	most := int64(1)
 	for _, one := range sums.Times {

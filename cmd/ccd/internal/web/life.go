@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
@@ -55,13 +54,12 @@ func (h head) Resume() string {
 }
 
 func (r *request) head(tab string) head {
-	now := time.Now()
-	h := head{Session: newRow(status.Of(r.entry), now), Tab: tab, Parent: r.entry.Parent}
+	h := head{Session: newRow(status.Of(r.entry)), Tab: tab, Parent: r.entry.Parent}
 	h.Still, h.Seen = h.Session.Active() && still(r.library.StateDir), seen(r.entry, r.library.StateDir)
 	for _, e := range r.library.Sessions {
 		h.Shared = h.Shared || e.ID == r.entry.ID && e.Agent != r.entry.Agent
 		if e.Agent == r.entry.Agent && e.Parent == r.entry.ID && e.Class == transcript.SubAgent && len(h.Kids) < maxChoices {
-			h.Kids = append(h.Kids, newRow(status.Of(e), now))
+			h.Kids = append(h.Kids, newRow(status.Of(e)))
 		}
 	}
 	return h

@@ -49,13 +49,9 @@ type listData struct {
 // row is a session in a list.
 type row struct {
 	status.Session
-	ID     string // as addresses have it
-	Reason string
-	Sub    bool
-	Label  string
-	When   string
-	Spark  chart
-	Share  float64
+	ID    string // as addresses have it
+	Label string
+	Spark chart
 }
 
 // Silent is how many sessions a list without a filter leaves out: copies, and those in which nobody spoke.
@@ -85,16 +81,16 @@ func (d listData) Title() string {
 	return "Sessions"
 }
 
-func newRow(s status.Session, now time.Time) row {
-	return row{
-		Session: s, ID: mark.Unname(s.Session), Reason: s.Attention, Sub: s.SubAgent(),
-		Label: cmp.Or(s.Labelled(), "untitled"), When: words.Ago(s.LastAt(), now), Spark: newChart(s, nil), Share: min(1, max(0, s.Size().Share())),
-	}
+func newRow(s status.Session) row {
+	return row{Session: s, ID: mark.Unname(s.Session), Label: cmp.Or(s.Labelled(), "untitled"), Spark: newChart(s, nil)}
 }
+
+// Share is the part of the context that the session takes, 1 at most.
+func (r row) Share() float64 { return min(1, max(0, r.Size().Share())) }
 
 // Fills reports whether the session takes a share of its agent's context that is worth a figure.
 func (r row) Fills() bool {
-	return r.Tokens > 0 && (r.Window <= 0 || r.Share >= 0.005)
+	return r.Tokens > 0 && (r.Window <= 0 || r.Share() >= 0.005)
 }
 
 // filter is what a list shows. Its zero value shows every main session.
@@ -132,7 +128,7 @@ func listPage(ctx context.Context, r *request) (answer, error) {
 		d.Damage = append(d.Damage, reader.Brief(damage))
 	}
 	d.choices(all)
-	d.fill(all, max(1, r.number("page", 1)), now)
+	d.fill(all, max(1, r.number("page", 1)))
 	if d.Query == "" && d.Page == 1 && d.Filter == (filter{}) {
 		d.Now = r.board(ctx, all, now)
 	}
@@ -172,7 +168,7 @@ func (d *listData) choices(all []status.Session) {
 }
 
 // fill selects the sessions of a page: those whose titles, names, directories and IDs match the query's words.
-func (d *listData) fill(all []status.Session, page int, now time.Time) {
+func (d *listData) fill(all []status.Session, page int) {
 	line := d.Query
 	if strings.Count(line, `"`)%2 == 1 { // the phrase is being typed
 		line += `"`
@@ -188,7 +184,7 @@ func (d *listData) fill(all []status.Session, page int, now time.Time) {
 	d.Pages = max(1, (d.Total+perPage-1)/perPage)
 	d.Page = min(page, d.Pages)
 	for _, s := range shown[(d.Page-1)*perPage : min(d.Total, d.Page*perPage)] {
-		d.Rows = append(d.Rows, newRow(s, now))
+		d.Rows = append(d.Rows, newRow(s))
 	}
 }
 
@@ -268,7 +264,7 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 
 // group groups hits by their session.
 func (r *request) group(out *found, hits []*search.Hit) {
-	now, at := time.Now(), map[transcript.Key]int{}
+	at := map[transcript.Key]int{}
 	for _, h := range hits {
 		e := r.library.Entry(h.Session.Key)
 		whole := e.Current()
@@ -276,7 +272,7 @@ func (r *request) group(out *found, hits []*search.Hit) {
 		if !ok {
 			i = len(out.Groups)
 			at[whole.Key] = i
-			out.Groups = append(out.Groups, hitGroup{Row: newRow(status.Of(whole), now)})
+			out.Groups = append(out.Groups, hitGroup{Row: newRow(status.Of(whole))})
 		}
 		if h.Rewritten { // its number is not one of the session's
 			h.Record = 0

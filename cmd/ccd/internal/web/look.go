@@ -22,6 +22,7 @@ import (
 
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/agent/registry"
 	"ccd/internal/lazy"
 	"ccd/internal/mark"
@@ -55,7 +56,7 @@ func newLook(static bool) *look {
 		"class": func(c dropped.Class) string { return cmp.Or(classNames[c], string(c)) }, "add": func(a, b int) int { return a + b },
 		"sub": func(a, b int) int { return a - b },
 		"mul": func(a, b float64) float64 { return a * b }, "down": func(share float64) float64 { return 1 - share },
-		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "diff": diffLines, "step": func(status string) string { return cmp.Or(steps[status], "○") },
+		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "sort": diffKind, "called": func(e *reader.Entry) string { return status.Of(e).Called() }, "step": func(status string) string { return cmp.Or(steps[status], "○") },
 		"shell": words.Argument, "exact": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"short": registry.Table{}.Short, "lines": strings.Lines, "way": func(how string) string { return ways[how] }, "weight": weight, "plain": func(text string) string { return strings.ReplaceAll(text, "**", "") }, "pause": pause,
 		"args": func(all ...any) []any { return all }, "has": strings.Contains, "below": below,

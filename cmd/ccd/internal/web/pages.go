@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
@@ -187,7 +186,7 @@ func (s *Server) failed(w http.ResponseWriter, err error) {
 	case errors.As(err, &several):
 		no.Why = "Several sessions have this name."
 		for _, e := range several.Sessions {
-			no.Sessions = append(no.Sessions, newRow(status.Of(e), time.Now()))
+			no.Sessions = append(no.Sessions, newRow(status.Of(e)))
 		}
 	case words.HintOf(err) != "":
 		no.Help, no.Code = "Try:", words.HintOf(err)

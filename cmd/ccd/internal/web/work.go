@@ -45,8 +45,8 @@ type fileData struct {
 // fileVersion is a file after one of its changes.
 type fileVersion struct {
 	reader.Version
-	N    int        // from 1, the oldest
-	Diff []diffLine // against the version before it that is known
+	N    int    // from 1, the oldest
+	Diff string // against the version before it that is known
 	Here bool
 }
 
@@ -88,7 +88,7 @@ func versionsOf(all []reader.Version) (out []fileVersion) {
 		if c.Known {
 			if before >= 0 && i >= len(all)-mostVersions && c.Text != all[before].Text {
 				_, text, _ := strings.Cut(string(diff.Diff("before", []byte(all[before].Text), "after", []byte(c.Text))), "@@") // before it are names that say nothing
-				v.Diff = diffLines("@@" + text)
+				v.Diff = "@@" + text
 			}
 			before = i
 		}
