@@ -22,9 +22,7 @@ const mostLines = 500
 type compactionData struct {
 	head
 	dropped.Report
-	Unused bool // ccd could act at the compaction and is not set up to
-	Before int  // compactions beside it, 0 if there is none
-	Next   int
+	Unused bool          // ccd could act at the compaction and is not set up to
 	Turns  []reader.Turn // the requests that were in the context
 	Hidden int
 }
@@ -52,11 +50,8 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 
 // newCompaction shows what was dropped, and the requests after the compaction before this one. That ccd is set up, it does not say.
 func newCompaction(h head, one *view.Index, f *dropped.Report) compactionData {
-	d, from := compactionData{head: h, Report: *f, Unused: !f.ByCCD, Before: f.Boundary - 1}, 0
+	d, from := compactionData{head: h, Report: *f, Unused: !f.ByCCD}, 0
 	d.Own, d.Classes = clip(f.Own), ledgerOf(f.Classes)
-	if f.Boundary < f.Boundaries {
-		d.Next = f.Boundary + 1
-	}
 	for _, k := range one.Compactions {
 		if k.Record < d.Record {
 			from = k.Record

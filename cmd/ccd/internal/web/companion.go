@@ -14,21 +14,10 @@ import (
 // companionData is the page of a companion.
 type companionData struct {
 	head
-	Written  bool // it is the file that the daemon wrote
-	Path     string
-	Fields   []field
-	Lead     string
-	Sections []section
-}
-
-type field struct {
-	Name string
-	Text string
-}
-
-type section struct {
-	Name   string
-	Blocks []block
+	sidecar.Parsed
+	Home    string // address of the session, "" in a file
+	Written bool   // it is the file that the daemon wrote
+	Path    string
 }
 
 // block is a heading, a line of ccd, or a quote from the transcript, in which no ID is a link.
@@ -57,36 +46,18 @@ func companionPage(ctx context.Context, r *request) (answer, error) {
 // companionOf returns the companion as it was last written, or as the archive gives it now.
 func companionOf(ctx context.Context, l *reader.Library, e *reader.Entry) (d companionData, err error) {
 	c, err := l.Companion(ctx, e, false)
-	if err != nil {
-		return d, err
+	if err == nil {
+		d.Parsed, err = sidecar.Parse(c.Text)
 	}
-	p, err := sidecar.Parse(c.Text)
-	if err != nil {
-		return d, err
-	}
-	d = dataOf(address("s", e.Agent, e.ID), p)
-	d.Written, d.Path = c.Made == nil, e.Kept.Companion
-	return d, nil
+	d.Home, d.Written, d.Path = address("s", e.Agent, e.ID), c.Made == nil, e.Kept.Companion
+	return d, err
 }
 
 // Companion writes a companion as one page that needs nothing else.
 func Companion(p sidecar.Parsed, w io.Writer) error {
-	d := dataOf("", p)
+	d := companionData{Parsed: p}
 	d.Session.Label = p.Fields["agent"] + " " + p.Fields["session"]
 	return newLook(true).ExecuteTemplate(w, "companionfile", d)
-}
-
-func dataOf(home string, p sidecar.Parsed) companionData {
-	d := companionData{Lead: strings.TrimSpace(p.Lead)}
-	for _, name := range []string{"covers", "model", "context_window", "pressure", "level", "tokens", "key_information", "missing", "redacted", "verified", "reason"} {
-		if p.Fields[name] != "" {
-			d.Fields = append(d.Fields, field{strings.ReplaceAll(name, "_", " "), p.Fields[name]})
-		}
-	}
-	for _, s := range p.Sections {
-		d.Sections = append(d.Sections, section{s.Name, blocks(home, s.Body)})
-	}
-	return d
 }
 
 // blocks parses the body of a section. home is the address of the session that its numbers of records are of.
