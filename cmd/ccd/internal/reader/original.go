@@ -403,23 +403,8 @@ type Secret struct {
 
 // SecretPlace is a part of a record that has a secret.
 type SecretPlace struct {
-	Record int     // 0 in an attachment
-	ID     mark.ID // of the item or the attachment; "" if no item of the record has it
-}
-
-// MarshalJSON implements json.Marshaler: what is not there is null.
-func (p SecretPlace) MarshalJSON() ([]byte, error) {
-	of := struct {
-		Record *int     `json:"record"`
-		ID     *mark.ID `json:"id"`
-	}{&p.Record, &p.ID}
-	if p.Record == 0 {
-		of.Record = nil
-	}
-	if p.ID == "" {
-		of.ID = nil
-	}
-	return json.Marshal(of)
+	Record int     `json:"record"` // 0 in an attachment
+	ID     mark.ID `json:"id"`     // of the item or the attachment; "" if no item of the record has it
 }
 
 // Secrets returns the secrets of all generations of a session, those of the newest first, and how many records were too

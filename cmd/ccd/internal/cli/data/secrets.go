@@ -45,7 +45,7 @@ used.
 
 With --json: one array, an object per secret of a session: agent, session,
 kind, n (its number within the kind; 0 if unknown), generation, count, places
-[{record (null in an attachment), id (null outside the record's items)}],
+[{record (0 in an attachment), id ("" outside the record's items)}],
 forget (arguments of ccd archive forget)`,
 		Example: `  ccd archive secrets
       all sessions
