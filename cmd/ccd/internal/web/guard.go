@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"ccd/internal/words"
 )
@@ -33,28 +32,16 @@ const (
 	assetsPath = "/assets/"
 )
 
-// gate exchanges one-time tokens for a cookie.
-type gate struct {
-	cookie string // the value
-
-	mu     sync.Mutex
-	tokens map[string]bool // not used yet
-}
-
-func (g *gate) token() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+// token returns a new token, which admits a browser once.
+func (s *Server) token() string {
 	token := rand.Text()
-	g.tokens[token] = true
+	s.tokens.Store(token, true)
 	return token
 }
 
 // spend reports whether a token is valid and not used before.
-func (g *gate) spend(token string) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	valid := g.tokens[token]
-	delete(g.tokens, token)
+func (s *Server) spend(token string) bool {
+	_, valid := s.tokens.LoadAndDelete(token)
 	return valid
 }
 
@@ -64,7 +51,7 @@ func (s *Server) cookieName() string { return "ccd_" + s.port() }
 // admitted reports whether the request has the cookie.
 func (s *Server) admitted(r *http.Request) bool {
 	return slices.ContainsFunc(r.CookiesNamed(s.cookieName()), func(c *http.Cookie) bool {
-		return subtle.ConstantTimeCompare([]byte(c.Value), []byte(s.gate.cookie)) == 1
+		return subtle.ConstantTimeCompare([]byte(c.Value), []byte(s.cookie)) == 1
 	})
 }
 
@@ -96,7 +83,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		switch token := r.URL.Query().Get(tokenParam); {
 		case strings.HasPrefix(r.URL.Path, assetsPath): // the page of a refusal needs them, and they are public
 			next.ServeHTTP(w, r)
-		case token != "" && r.Method == http.MethodGet && (s.admitted(r) || s.gate.spend(token)):
+		case token != "" && r.Method == http.MethodGet && (s.admitted(r) || s.spend(token)):
 			s.admit(w, r)
 		case !s.admitted(r):
 			s.deny(w, refusal{
@@ -144,7 +131,7 @@ func opens(r *http.Request) bool {
 // admit sets the cookie and removes the token from the address. If another site led here, a redirect would count as that
 // site's request and come without the cookie, so the page then goes on by itself.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, &http.Cookie{Name: s.cookieName(), Value: s.gate.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: s.cookieName(), Value: s.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	page := pageOf(r.URL)
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "none" && site != "same-origin" {
 		s.write(w, http.StatusOK, "open", page)

@@ -293,17 +293,8 @@ func newChart(s status.Session, compactions []dropped.Compaction) (c chart) {
 
 func compactionTitle(k dropped.Compaction) string {
 	text := fmt.Sprintf("compaction %d at #%d", k.N, k.Record)
-	if when := words.Local(k.Time); when != "" {
-		text += ", " + when
-	}
-	if k.Trigger != "" || k.ByCCD {
-		text += ", " + inline(k.How())
-	}
-	if k.Before > 0 {
-		text += fmt.Sprintf(": %s tokens", words.Tokens(k.Before))
-		if k.After > 0 {
-			text += " to " + words.Tokens(k.After)
-		}
+	if k.Before > 0 && k.After > 0 {
+		text += ": " + words.Tokens(k.Before) + " tokens to " + words.Tokens(k.After)
 	}
 	return text
 }

@@ -47,7 +47,8 @@ type Server struct {
 	Options
 	listener net.Listener
 	hosts    map[string]bool // what a request's Host may be
-	gate     *gate
+	cookie   string          // of browsers that are admitted
+	tokens   sync.Map        // that admit one, and are not used yet
 	shelf    shelf
 	unused   *time.Timer // nil: the server never ends by itself
 	look     *look
@@ -70,7 +71,7 @@ func Listen(o Options) (*Server, error) {
 	if s.listener, err = listen(host, o.Addr, o.Library.StateDir); err != nil {
 		return nil, err
 	}
-	s.gate, s.look = &gate{cookie: rand.Text(), tokens: map[string]bool{}}, newLook(false)
+	s.cookie, s.look = rand.Text(), newLook(false)
 	s.hosts = hostsOf(s.port(), o.Hosts)
 	return s, nil
 }
@@ -118,7 +119,7 @@ func (s *Server) Address(page string) string {
 		u = &url.URL{Path: "/"}
 	}
 	q := u.Query()
-	q.Set(tokenParam, s.gate.token())
+	q.Set(tokenParam, s.token())
 	u.Scheme, u.Host, u.RawQuery = "http", s.listener.Addr().String(), q.Encode()
 	return u.String()
 }
@@ -208,33 +209,24 @@ type shelf struct {
 	week    *weekly // nil until it was added up
 }
 
-// load returns the sessions as they are now. Each caller gets its own copy of the Library, because looking up an original
-// may load it again.
+// load returns the sessions as they are now, and reads the archive if it has changed. Each caller gets its own copy of the Library,
+// because looking up an original may load it again.
 func (s *shelf) load(ctx context.Context) (*reader.Library, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.refresh(ctx); err != nil {
-		return nil, err
-	}
 	l := *s.library
+	if changed, replaced := l.Changed(); changed {
+		if err := l.Load(ctx); err != nil {
+			return nil, err
+		}
+		if replaced { // sessions and generations may be other ones, or lack texts
+			s.indexes = nil
+		}
+		kept := l
+		s.library = &kept
+	}
 	l.Damage = slices.Clip(l.Damage)
 	return &l, nil
-}
-
-// refresh reads the archive if it has changed since.
-func (s *shelf) refresh(ctx context.Context) error {
-	changed, replaced := s.library.Changed()
-	if !changed {
-		return nil
-	}
-	l := *s.library
-	if err := l.Load(ctx); err != nil {
-		return err
-	}
-	if s.library = &l; replaced { // sessions and generations may be other ones, or lack texts
-		s.indexes = nil
-	}
-	return nil
 }
 
 // index is the index of one session.
