@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -149,36 +150,29 @@ func (q Query) Spans(text string) [][2]int {
 	if err != nil {
 		return nil
 	}
-	var all [][2]int
 	f := fold([]byte(text))
-	for at := 0; ; {
-		start, end := first(terms, f.text, at)
-		if start < 0 || end <= at {
-			return all
+	var found, all [][2]int
+	for _, t := range terms {
+		for start, end := range t.each(f.text) {
+			if !t.not {
+				found = append(found, [2]int{start, end})
+			}
 		}
-		all = append(all, [2]int{f.in(start), f.in(end)})
-		at = end
 	}
+	slices.SortFunc(found, func(a, b [2]int) int { return cmp.Or(a[0]-b[0], b[1]-a[1]) })
+	last := 0
+	for _, one := range found {
+		if one[0] >= last && one[1] > one[0] {
+			all, last = append(all, [2]int{f.in(one[0]), f.in(one[1])}), one[1]
+		}
+	}
+	return all
 }
 
 // In reports whether a text matches the query's words.
 func (q Query) In(text string) bool {
 	terms, err := q.terms()
 	return err == nil && len(terms) > 0 && new(match).all(terms, []byte(text))
-}
-
-// first returns the first occurrence of any of the terms in folded text at or after from.
-func first(terms []term, text []byte, from int) (start, end int) {
-	start, end = -1, -1
-	for i := range terms {
-		if terms[i].not {
-			continue
-		}
-		if s, e := terms[i].find(text, from); s >= 0 && (start < 0 || s < start || s == start && e > end) {
-			start, end = s, e
-		}
-	}
-	return start, end
 }
 
 // terms checks the query and prepares its words.

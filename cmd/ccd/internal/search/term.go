@@ -67,14 +67,6 @@ func (f folded) in(at int) int {
 	return at + by
 }
 
-// find returns the first occurrence of the term in folded text at or after from; start is negative if there is none.
-func (t *term) find(text []byte, from int) (start, end int) {
-	for s, e := range t.each(text[from:]) {
-		return from + s, from + e
-	}
-	return -1, -1
-}
-
 // best returns the first occurrence that is no part of longer words, else the first one; start is negative if there is none.
 func (t *term) best(text []byte) (start, end int, part bool) {
 	start = -1

@@ -15,10 +15,10 @@ import (
 // inText returns the first occurrence of the term in a text.
 func (t *term) inText(text string, from int) (start, end int) {
 	f := fold([]byte(text))
-	if start, end = t.find(f.text, from); start < 0 {
-		return start, end
+	for start, end := range t.each(f.text[from:]) {
+		return f.in(from + start), f.in(from + end)
 	}
-	return f.in(start), f.in(end)
+	return -1, -1
 }
 
 // A term is found where a plain search in the folded text finds it.

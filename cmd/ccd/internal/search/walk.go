@@ -309,12 +309,9 @@ const (
 
 // snippet returns the line of a match, of a long one the part around it.
 func snippet(text []byte, start, end int) string {
-	if i := bytes.LastIndexByte(text[:start], '\n'); i >= 0 {
-		text, start, end = text[i+1:], start-i-1, end-i-1
-	}
-	if i := bytes.IndexByte(text[end:], '\n'); i >= 0 {
-		text = text[:end+i]
-	}
+	first, _ := lineOf(text, start)
+	_, last := lineOf(text, end)
+	text, start, end = text[first:last], start-first, end-first
 	if line := mark.Inline(string(text[:min(len(text), 4*maxSnippet)]), 0); len(text) <= 4*maxSnippet && utf8.RuneCountInString(line) <= maxSnippet {
 		return line
 	}
@@ -333,27 +330,26 @@ func snippet(text []byte, start, end int) string {
 	return cut + mark.Inline(string(text[from:min(len(text), end+4*maxSnippet)]), room)
 }
 
+// lineOf returns where the line with a position begins and ends.
+func lineOf(text []byte, at int) (from, to int) {
+	if to = bytes.IndexByte(text[at:], '\n'); to < 0 {
+		to = len(text) - at
+	}
+	return bytes.LastIndexByte(text[:at], '\n') + 1, at + to
+}
+
 // around returns up to n lines before and after the line with a position.
 func around(text []byte, at, n int) (above, below []string) {
-	if n == 0 {
-		return nil, nil
-	}
-	from, to := bytes.LastIndexByte(text[:at], '\n')+1, len(text)
-	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-		to = at + i
-	}
 	line := func(b []byte) string { return mark.Inline(string(b[:min(len(b), 4*maxSnippet)]), maxSnippet) }
-	for ; n > len(above) && from > 0; from = bytes.LastIndexByte(text[:from-1], '\n') + 1 {
-		above = append(above, line(text[bytes.LastIndexByte(text[:from-1], '\n')+1:from-1]))
+	first, last := lineOf(text, at)
+	for from := first; len(above) < n && from > 0; {
+		begin, end := lineOf(text, from-1)
+		above, from = append(above, line(text[begin:end])), begin
 	}
 	slices.Reverse(above)
-	for n > len(below) && to < len(text) {
-		next := len(text)
-		if i := bytes.IndexByte(text[to+1:], '\n'); i >= 0 {
-			next = to + 1 + i
-		}
-		below = append(below, line(text[to+1:next]))
-		to = next
+	for to := last; len(below) < n && to < len(text); {
+		begin, end := lineOf(text, to+1)
+		below, to = append(below, line(text[begin:end])), end
 	}
 	return above, below
 }
