@@ -98,10 +98,7 @@ type Entry struct {
 // Place is the first and the last record of a page.
 type Place struct{ First, Last int }
 
-const (
-	maxAsked  = 160     // characters
-	maxHeader = 1 << 20 // bytes in which the first line must end
-)
+const maxAsked = 160 // characters
 
 // Index is the model of a session's story (archive.Story); the zero Index has read nothing. It is not safe for concurrent use.
 type Index struct {
@@ -140,14 +137,6 @@ func End(ctx context.Context, library *reader.Library, e *reader.Entry) (*Index,
 	if line == 0 || e.Key.Unlined() {
 		return nil, nil
 	}
-	begin, err := text(transcript.Span{Len: min(r.Tip.Offset, maxHeader)})
-	if err != nil {
-		return nil, fmt.Errorf("read session %s: %w", e.ID, err)
-	}
-	header, _, whole := bytes.Cut(begin, []byte{'\n'})
-	if !whole {
-		header = nil // too long: an empty line keeps a later one from being taken for the first
-	}
 	end := transcript.Segment{Start: transcript.Cursor{Offset: from + int64(line)}, Data: data[line:], Rest: true}
 	l.library, l.entry, l.reading, l.cwd = library, e, r, e.Kept.Cwd
 	l.records = func(_ context.Context, apart bool) iter.Seq2[*transcript.Record, error] {
@@ -156,7 +145,7 @@ func End(ctx context.Context, library *reader.Library, e *reader.Entry) (*Index,
 			if d.Apart = apart; d.Redact != nil { // its numbers count from the first record
 				d.Redact.Whole = func() *redact.Session { return nil }
 			}
-			for range d.Records(transcript.Segment{Data: append(bytes.Clone(header), '\n'), Rest: true}) { // it may say who wrote the prompts, and where the agent works
+			for range d.Records(transcript.Segment{Data: []byte{'\n'}, Rest: true}) { // so that no later line is taken for the first
 				continue
 			}
 			d.Forget()
