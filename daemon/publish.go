@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"iter"
 	"strings"
-	"time"
 
 	"ccd/archive"
 	"ccd/compactor"
@@ -53,7 +52,6 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 
 // makeCompanion makes the companion's text from all records, and the state that is stored with it. It writes nothing.
 func (d *Daemon) makeCompanion(ctx context.Context, s *session) (made Compacted, next State, err error) {
-	begun := time.Now()
 	a, err := d.Archive.Last(ctx, s.Key)
 	if err != nil {
 		return made, next, err
@@ -79,7 +77,6 @@ func (d *Daemon) makeCompanion(ctx context.Context, s *session) (made Compacted,
 	next.Original, next.Compacted, next.Real, next.Saved = made.Header.Tokens.Original, made.Tokens, made.About, made.Saved
 	next.Verified = made.Header.Verified
 	next.MissingSummaries = len(made.Wanted)
-	next.Took = max(1, time.Since(begun).Milliseconds())
 	st := model.Status()
 	next.Title, next.Ask = st.Title, st.Ask
 	next.Trigger = cmp.Or(next.Trigger, "manual")

@@ -51,8 +51,7 @@ type State struct {
 	Real             int64   // real tokens of the companion, about
 	Saved            float64 // percent
 	Verified         bool
-	Took             int64 // ms that it took to make the companion, 0 if unknown
-	MissingSummaries int   // summaries that the companion lacks, of those requested at once
+	MissingSummaries int // summaries that the companion lacks, of those requested at once
 	Course           compactor.Curve
 }
 

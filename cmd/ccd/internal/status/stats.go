@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"ccd/cmd/ccd/internal/doctor"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/tally"
@@ -24,21 +23,8 @@ type Totals struct {
 	Real       int64           `json:"companion_about"` // real tokens of the companions, converted
 	Saved      float64         `json:"saved_percent"`   // of Messages
 	ByProject  []*Project      `json:"by_project"`      // the largest first
-	Making     Making          `json:"making"`
 	*Counts                    // of this machine, nil where another one's archive is looked at
 	Damage     []reader.Damage `json:"damage"`
-}
-
-// Making is the time that it took to make the newest companion of each session, of those that an older ccd did not make.
-type Making struct {
-	Companions int   `json:"companions"`
-	Ms         int64 `json:"ms"`         // together
-	Slowest    int64 `json:"slowest_ms"` // of one
-}
-
-// String says how long it took, and the slowest.
-func (m Making) String() string {
-	return fmt.Sprintf("in %s, %s at most", millis(m.Ms), millis(m.Slowest))
 }
 
 func millis(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
@@ -66,8 +52,6 @@ type Summaries struct {
 	Failed int        `json:"failed"`
 	Late   int        `json:"timed_out"` // of the failed ones
 	Ms     int64      `json:"ms"`        // of all calls
-	Wrong  string     `json:"wrong"`     // what is wrong with the command, "" if nothing is known to be
-	Fix    string     `json:"fix"`       // what to do about it
 }
 
 // CountsOf counts what the logs of the state directory have.
@@ -98,11 +82,6 @@ func CountsOf(l *reader.Library) *Counts {
 			}
 		}
 	}
-	for _, f := range (doctor.Live{Place: l.Place, Now: time.Now()}).Summarizer() {
-		if f.State == "wrong" {
-			c.Summaries.Wrong, c.Summaries.Fix = f.Detail, f.Fix
-		}
-	}
 	return c
 }
 
@@ -131,9 +110,6 @@ func (c *Counts) Rows() (rows [][]string) {
 	}
 	if s := c.Summaries; s.Calls > 0 {
 		add("summarizer", s.Since, "%s in %s, %d failed, %d of them not in time", words.Count(s.Calls, "call"), millis(s.Ms), s.Failed, s.Late)
-	}
-	if s := c.Summaries; s.Wrong != "" {
-		rows = append(rows, []string{"summarizer", s.Wrong + " (" + s.Fix + ")"})
 	}
 	return rows
 }
@@ -194,9 +170,6 @@ func TotalsOf(sessions []*reader.Entry) Totals {
 		if e.Kept.Companion != "" {
 			out.Companions++
 			out.Messages, out.Real = out.Messages+e.Kept.About, out.Real+e.Kept.Real
-			if took := e.Kept.Took; took > 0 {
-				out.Making = Making{out.Making.Companions + 1, out.Making.Ms + took, max(out.Making.Slowest, took)}
-			}
 		}
 	}
 	if out.Messages > 0 {

@@ -17,9 +17,9 @@ func (a *app) statusCommand() *cobra.Command {
 sessions, the archive and the lag (bytes of transcripts that are not archived
 yet), after a start how far it has got with older sessions, then the live
 sessions (changed in the last 10 minutes) in the columns of ` + "`ccd ls`" + `. With
---totals: what is archived and what companions saved, by project; how long
-companions took; and, as far back as small logs go, restores, compactions that
-clients let ccd answer, and calls of the summarizer.
+--totals: what is archived and what companions saved, by project; and, as far
+back as small logs go, restores, compactions that clients let ccd answer, and
+calls of the summarizer.
 
 "degraded" lists each problem that ` + "`ccd doctor`" + ` can see at once, and its fix.
 "not verified" counts companions whose text failed a check; their front matter
@@ -54,13 +54,12 @@ pushed), agents {AGENT: last, as in agents status}. With --totals: sessions,
 companions, messages_about and companion_about (real tokens of the messages of
 the sessions with a companion, and of the companions, converted),
 saved_percent, by_project [{project, sessions, companions, size_tokens,
-size_about (some are converted from an estimate), bytes, last}], making
-{companions, ms (of the newest of each session), slowest_ms}, restores {since,
-tried, succeeded, not_found, damaged}, compactions {since, answered, skipped
-(there was too little to leave out), fallbacks (the client's own model
+size_about (some are converted from an estimate), bytes, last}], restores
+{since, tried, succeeded, not_found, damaged}, compactions {since, answered,
+skipped (there was too little to leave out), fallbacks (the client's own model
 compacted), why (their number by reason)}, summarizer {since, calls, failed,
-timed_out, ms, wrong (what is wrong with it, "" if nothing), fix}, damage;
-with --machine without restores, compactions and summarizer`,
+timed_out, ms}, damage; with --machine without restores, compactions and
+summarizer`,
 		Example: `  ccd status
       show the state once
   ccd status --totals

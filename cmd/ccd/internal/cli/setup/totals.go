@@ -38,9 +38,6 @@ func (a *app) totals(ctx context.Context) error {
 		{"sessions", fmt.Sprintf("%d in %s", out.Sessions, words.Count(len(out.ByProject), "project"))},
 		{"companions", fmt.Sprintf("%d, %s", out.Companions, status.Shrunk(out.Messages, out.Real))},
 	}
-	if m := out.Making; m.Companions > 0 {
-		rows = append(rows, []string{"made", fmt.Sprintf("%s %s", words.Count(m.Companions, "companion"), m)})
-	}
 	if out.Counts != nil {
 		rows = append(rows, out.Counts.Rows()...)
 	}
