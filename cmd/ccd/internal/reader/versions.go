@@ -133,7 +133,7 @@ func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()
 
 // maxChanges and maxChangeBytes bound what Changes keeps: of a file with more, the newest.
 const (
-	maxChanges     = 500
+	maxChanges     = 100
 	maxChangeBytes = 32 << 20
 )
 

@@ -14,9 +14,6 @@ import (
 	"ccd/internal/words"
 )
 
-// mostVersions is how many versions of a file are on a page.
-const mostVersions = 100
-
 // filesData is the list of a session's files.
 type filesData struct {
 	head
@@ -37,8 +34,7 @@ type fileData struct {
 	head
 	Path     string
 	Versions []fileVersion // the newest first
-	More     int
-	Shown    *fileVersion // the version that is shown whole
+	Shown    *fileVersion  // the version that is shown whole
 	Cut      bool
 }
 
@@ -74,8 +70,6 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 		one.Text = clip(one.Text)
 		d.Cut, d.Shown = len(one.Text) < len(all[show-1].Text), &one
 	}
-	d.More = max(0, len(all)-mostVersions)
-	d.Versions = d.Versions[d.More:]
 	slices.Reverse(d.Versions)
 	return answer{template: "file", data: d}, nil
 }
@@ -86,7 +80,7 @@ func versionsOf(all []reader.Version) (out []fileVersion) {
 	for i, c := range all {
 		v := fileVersion{Version: c, N: i + 1}
 		if c.Known {
-			if before >= 0 && i >= len(all)-mostVersions && c.Text != all[before].Text {
+			if before >= 0 && c.Text != all[before].Text {
 				_, text, _ := strings.Cut(string(diff.Diff("before", []byte(all[before].Text), "after", []byte(c.Text))), "@@") // before it are names that say nothing
 				v.Diff = "@@" + text
 			}
