@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"ccd/archive"
@@ -20,31 +19,22 @@ import (
 	"ccd/watcher"
 )
 
-// askEvery is how often the service manager is asked by one who goes on looking: it takes a process each time.
-const askEvery = 30 * time.Second
+// Who goes on looking gets another report after reportEvery, and after so many times as long as one takes: it takes a scan of the
+// transcripts and a process.
+const (
+	reportEvery = 30 * time.Second
+	reportRest  = 100
+)
 
-// scanRest is how many times as long as a scan of the transcripts the next one waits, so that a view that stays open takes
-// 1 % of a processor for it.
-const scanRest = 100
-
-// Gauge reads a Report. Read again, it opens only what has changed: run.json and the archive by their stat, and
-// asks the service manager only when the daemon came or went, or now and then.
+// Gauge reads a Report.
 type Gauge struct {
 	l       *reader.Library
 	version string // of this ccd
 	Wrong   error  // why the configuration cannot be read: l has the defaults then
-	size    archive.Size
-	count   Report // what the sessions make of it
-	service packaging.State
-	asked   time.Time
-	running bool
 
-	behind   *int64   // what is not archived, as of scanned
-	strange  []string // see doctor.Scan, as of scanned
-	scanned  time.Time
-	scanTook time.Duration
-
-	reads int // how often the archive was read
+	last Report // that List returned
+	read time.Time
+	took time.Duration
 }
 
 // NewGauge finds what there is to look at. Nothing is read but the configuration; where that is in error, what needs none is
@@ -77,13 +67,18 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	if running {
 		g.follow(info)
 	}
-	archiveErr := g.readArchive(ctx)
+	out, size, archiveErr := Report{Live: []Session{}}, archive.Size{}, g.l.Load(ctx)
+	if archiveErr == nil {
+		size, archiveErr = g.l.Archive.Size(ctx)
+	}
+	if archiveErr == nil {
+		out.count(g.l.Sessions)
+		out.Forgotten = len(g.l.Forgotten())
+	}
 	if ctx.Err() != nil {
 		return Report{}, context.Cause(ctx)
 	}
-	out := g.count
 	out.Damage = reader.DamagesOf(g.l.Damage)
-	out.Live = slices.DeleteFunc(append([]Session{}, out.Live...), func(s Session) bool { return time.Since(s.LastAt()) >= liveWithin })
 	out.Running, out.This = running, g.version
 	out.Agents = hook.ReadLog(g.l.StateDir).Outcomes
 	out.Degraded, out.Roots, out.Errors = []string{}, []watcher.RootHealth{}, []daemon.Failure{}
@@ -91,7 +86,8 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 		out.Remote = &p
 	}
 	out.Errors = append(out.Errors, info.Errors...) // where no daemon runs, those of the last one
-	out.LagBytes = g.lag(ctx, archiveErr)
+	lag, strange := g.lag(ctx, archiveErr)
+	out.LagBytes = lag
 	out.Config = g.l.Config.Path()
 	if g.Wrong != nil {
 		out.Config = ""
@@ -103,16 +99,16 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 			out.Roots = append(out.Roots, watcher.RootHealth{Root: r, Present: disk.Exists(r.Path)})
 		}
 	}
-	g.ask(ctx, running)
-	out.Service = Service{g.service.Installed, g.service.Enabled, g.service.Active, g.service.Detail}
-	out.ShouldRun = out.Service.Installed && len(g.service.Places) == 0
+	service := g.service(ctx, running)
+	out.Service = Service{service.Installed, service.Enabled, service.Active, service.Detail}
+	out.ShouldRun = out.Service.Installed && len(service.Places) == 0
 	if errors.As(archiveErr, new(*archive.DamageError)) && len(out.Damage) == 0 {
 		out.Damage = append(out.Damage, reader.Damage{Cause: archiveErr.Error()})
 	}
-	out.Archive = Archive{Path: g.l.ArchivePath, Bytes: g.size.File, Free: g.size.Free, Raw: g.size.Raw, Max: int64(g.l.Config.Archive.MaxSize)}
+	out.Archive = Archive{Path: g.l.ArchivePath, Bytes: size.File, Free: size.Free, Raw: size.Raw, Max: int64(g.l.Config.Archive.MaxSize)}
 	live := doctor.Live{
 		Place: g.l.Place, Version: g.version, Now: time.Now(), Wrong: g.Wrong, Run: info, Running: running, RunErr: runErr,
-		Service: g.service, Size: g.size, Free: -1, Unread: archiveErr, Damage: g.l.Damage, Strange: g.strange,
+		Service: service, Size: size, Free: -1, Unread: archiveErr, Damage: g.l.Damage, Strange: strange,
 	}
 	if free, err := ownfile.Free(disk.Existing(filepath.Dir(g.l.ArchivePath))); err == nil {
 		out.Archive.Space, live.Free = free, free
@@ -127,66 +123,47 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	return out, nil
 }
 
-// List is Read with all sessions as lists show them: main ones newest first, each with its sub-agents below it.
+// List is the newest report, and all sessions as lists show them: main ones newest first, each with its sub-agents below it. The sessions
+// are read whenever the archive has changed.
 func (g *Gauge) List(ctx context.Context) (Report, []Session, error) {
-	out, err := g.Read(ctx)
-	if err != nil {
-		return out, nil, err
+	_, running, _ := daemon.ReadRun(g.l.StateDir) // valid in any case
+	if g.read.IsZero() || running != g.last.Running || time.Since(g.read) > max(reportEvery, reportRest*g.took) {
+		begun := time.Now()
+		last, err := g.Read(ctx)
+		if err != nil {
+			return last, nil, err
+		}
+		g.last, g.read, g.took = last, time.Now(), time.Since(begun)
+	} else if changed, _ := g.l.Changed(); changed {
+		_ = g.l.Load(ctx) // the next report says why it could not
 	}
-	return out, Rows(Families(g.l.Sessions, true)), nil
+	return g.last, Rows(Families(g.l.Sessions, true)), context.Cause(ctx)
 }
 
-// readArchive reads what the archive knows of each session, where it has changed.
-func (g *Gauge) readArchive(ctx context.Context) (err error) {
-	if changed, _ := g.l.Changed(); !changed {
-		return nil
-	}
-	g.reads++
-	if err := g.l.Load(ctx); err != nil {
-		return err
-	}
-	if g.size, err = g.l.Archive.Size(ctx); err != nil {
-		return err
-	}
-	g.count = Report{Live: []Session{}}
-	g.count.count(g.l.Sessions)
-	g.count.Forgotten = len(g.l.Forgotten())
-	return nil
-}
-
-// lag is how many bytes of the watched transcripts are not archived, nil where that cannot be told.
-func (g *Gauge) lag(ctx context.Context, err error) *int64 {
+// lag is how many bytes of the watched transcripts are not archived, nil where that cannot be told, and what doctor.Scan finds strange.
+func (g *Gauge) lag(ctx context.Context, err error) (bytes *int64, strange []string) {
 	if err != nil || g.Wrong != nil {
-		return nil
+		return nil, nil
 	}
-	if g.behind != nil && time.Since(g.scanned) < scanRest*g.scanTook {
-		return g.behind
-	}
-	begun := time.Now()
-	var strange []string
 	found, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (found []watcher.Found, _ error) {
 		found, strange = doctor.Scan(ctx, g.l.Place, g.l.Watch.Roots...)
 		return found, nil
 	})
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	bytes := reader.Behind(found, g.l.Sessions, nil).Bytes
-	g.strange = strange
-	g.behind, g.scanned, g.scanTook = &bytes, time.Now(), time.Since(begun)
-	return g.behind
+	n := reader.Behind(found, g.l.Sessions, nil).Bytes
+	return &n, strange
 }
 
-// ask asks the service manager.
-func (g *Gauge) ask(ctx context.Context, running bool) {
-	if running == g.running && time.Since(g.asked) < askEvery {
-		return
+// service asks the service manager.
+func (g *Gauge) service(ctx context.Context, running bool) packaging.State {
+	_, state, err := g.l.ServiceState(ctx, nil)
+	if err != nil {
+		return packaging.State{}
 	}
-	g.running, g.asked, g.service = running, time.Now(), packaging.State{}
-	if _, state, err := g.l.ServiceState(ctx, nil); err == nil {
-		g.service = state
-		if running || !state.Active {
-			g.service.Places = nil // only a service that runs elsewhere explains why none runs here
-		}
+	if running || !state.Active {
+		state.Places = nil // only a service that runs elsewhere explains why none runs here
 	}
+	return state
 }
