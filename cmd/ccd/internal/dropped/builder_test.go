@@ -68,7 +68,11 @@ func (l *log) of(by Choice) (*Report, error) {
 	for r := range (registry.Table{}).NewDecoder(l.agent, transcript.Main).Records(transcript.Segment{Data: data, Rest: true}) {
 		s.Add(r)
 	}
-	return Of(s, session.NewSource(s, func(at transcript.Span) ([]byte, error) { return data[at.Off:at.End()], nil }), by)
+	k, err := Find(s, by.Boundary)
+	if err != nil {
+		return nil, err
+	}
+	return Of(s, session.NewSource(s, func(at transcript.Span) ([]byte, error) { return data[at.Off:at.End()], nil }), k, by)
 }
 
 func (l *log) report(t *testing.T, by Choice) *Report {

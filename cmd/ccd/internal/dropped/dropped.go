@@ -85,8 +85,12 @@ type Compaction struct {
 	session.Bound
 	N      int // from 1
 	Record int // its first record
+	Last   int // its last one: that before the one with which the conversation goes on
 	Time   time.Time
 	After  int64 // tokens in the context of the first reply after it, 0 if there is none yet
+
+	all  int   // compactions of the session
+	from int32 // the first event after the one before it
 }
 
 // How says who compacted, and what came of the context.
@@ -119,7 +123,10 @@ func Compactions(s *session.Session) (all []Compaction, summary int) {
 }
 
 func compaction(s *session.Session, b *session.Bound, n int) Compaction {
-	one := Compaction{Bound: *b, N: n, Record: int(b.Rec) + 1, Time: s.Time(b.Rec)}
+	one := Compaction{Bound: *b, N: n, Record: int(b.Rec) + 1, Last: s.Records(), Time: s.Time(b.Rec)}
+	if i := slices.IndexFunc(s.Events[b.Event:], func(e session.Event) bool { return e.Kind != session.Summed && e.Rec > b.Rec }); i >= 0 {
+		one.Last = int(s.Events[int(b.Event)+i].Rec)
+	}
 	for rec := b.Rec; int(rec) < s.Records() && one.After == 0; rec++ {
 		one.After = s.Used(rec)
 	}
@@ -129,41 +136,26 @@ func compaction(s *session.Session, b *session.Bound, n int) Compaction {
 	return one
 }
 
-// Last returns the number of the last record of compaction number n of a session, 0 for its last one: the one before that with
-// which the conversation goes on. The error is a *NoneError if there is no such compaction.
-func Last(s *session.Session, n int) (record int, err error) {
+// Find returns compaction number n of a session, the last one for 0. The error is a *NoneError if there is no such compaction.
+func Find(s *session.Session, n int) (Compaction, error) {
 	found, summary := Compactions(s)
 	if n = cmp.Or(n, len(found)); n < 1 || n > len(found) {
-		return 0, &NoneError{Compactions: len(found), Records: s.Records(), Summary: summary}
+		return Compaction{}, &NoneError{Compactions: len(found), Records: s.Records(), Summary: summary}
 	}
-	b := found[n-1]
-	for _, e := range s.Events[b.Event:] {
-		if e.Kind != session.Summed && e.Rec > b.Rec {
-			return int(e.Rec), nil
-		}
+	one := found[n-1]
+	if one.all = len(found); n > 1 {
+		one.from = found[n-2].Event
 	}
-	return s.Records(), nil
+	return one, nil
 }
 
-// Of reports on a compaction of a session. The error is a *NoneError if there is no such compaction.
-func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
-	last, err := Last(s, by.Boundary)
-	if err != nil {
-		return nil, err
-	}
-	found, _ := Compactions(s)
-	n := cmp.Or(by.Boundary, len(found))
-	b, from := found[n-1], int32(0)
-	if n > 1 {
-		from = found[n-2].Event
-	}
+// Of reports on a compaction that Find returned.
+func Of(s *session.Session, src *session.Source, b Compaction, by Choice) (*Report, error) {
 	out := &Report{
-		Boundary: n, Boundaries: len(found), Record: int(b.Rec) + 1, Last: last, Trigger: b.Trigger, Tokens: b.Before,
+		Boundary: b.N, Boundaries: b.all, Record: b.Record, Last: b.Last, Trigger: b.Trigger, Tokens: b.Before,
 		Sealed: b.Sealed, Preserved: len(b.Kept) + b.Took, Classes: []List{},
 	}
-	if at := s.Time(b.Rec); !at.IsZero() {
-		out.Time = &at
-	}
+	out.Time = words.Known(b.Time)
 	if !b.Own.Zero() {
 		out.Own, out.Summary, out.Chars = src.Text(b.Own), src.ID(b.Own), int(b.Own.Chars)
 		out.ByCCD = b.ByCCD
@@ -176,7 +168,7 @@ func Of(s *session.Session, src *session.Source, by Choice) (*Report, error) {
 	lines := compactor.Records(out.Told)
 	lists := map[Class]*List{}
 	for _, one := range facts(s, src, b.Event) {
-		if one.event < from {
+		if one.event < b.from {
 			continue // an earlier compaction had it
 		}
 		l := lists[one.Class]

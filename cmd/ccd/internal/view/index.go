@@ -268,11 +268,11 @@ func (l *Index) Forgotten(ctx context.Context, by dropped.Choice) (*dropped.Repo
 	if known := l.forgotten[by]; known != nil {
 		return known, nil
 	}
-	record, err := dropped.Last(l.model, by.Boundary)
+	k, err := dropped.Find(l.model, by.Boundary)
 	if err != nil {
 		return nil, err
 	}
-	then, text, err := l.reading.Model(ctx, l.library.Options(l.entry), record)
+	then, text, err := l.reading.Model(ctx, l.library.Options(l.entry), k.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -282,6 +282,6 @@ func (l *Index) Forgotten(ctx context.Context, by dropped.Choice) (*dropped.Repo
 			return nil, err
 		}
 	}
-	l.forgotten[by], err = dropped.Of(l.model, session.NewSource(l.model, text), told)
+	l.forgotten[by], err = dropped.Of(l.model, session.NewSource(l.model, text), k, told)
 	return l.forgotten[by], err
 }
