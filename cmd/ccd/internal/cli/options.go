@@ -69,11 +69,12 @@ func (a *App) Incomplete(l *reader.Library) {
 		return
 	}
 	fmt.Fprintln(a.Err, "ccd: warning: the archive is damaged; the output may be incomplete:")
-	most := min(len(l.Damage), 5)
-	for _, err := range l.Damage[:most] {
-		fmt.Fprintf(a.Err, "  %s\n", reader.Brief(err))
+	all := reader.DamagesOf(l.Damage)
+	most := min(len(all), 5)
+	for _, d := range all[:most] {
+		fmt.Fprintf(a.Err, "  %s\n", d.Brief)
 	}
-	if more := len(l.Damage) - most; more > 0 {
+	if more := len(all) - most; more > 0 {
 		fmt.Fprintf(a.Err, "  and %d more\n", more)
 	}
 	fmt.Fprintln(a.Err, "hint: ccd doctor --fix")

@@ -247,14 +247,6 @@ type Damage struct {
 	Why        string  `json:"-"` // the cause alone
 }
 
-// Brief is damage as a line for people, where the archive's path is known.
-func Brief(err error) string {
-	if d := (*archive.DamageError)(nil); errors.As(err, &d) {
-		return d.Brief()
-	}
-	return err.Error()
-}
-
 // DamagesOf returns the damage among errors as it is listed; never nil, so that JSON has a list.
 func DamagesOf[E error](all []E) []Damage {
 	listed := []Damage{}

@@ -41,7 +41,7 @@ type listData struct {
 	Projects []string
 	Names    map[string]string // of the directories of all sessions
 	Only     string            // how the only session is called, of which the filter is
-	Damage   []string
+	Damage   []reader.Damage
 	Next     string
 	Before   string
 }
@@ -122,11 +122,8 @@ func (f filter) passes(s status.Session) bool {
 func listPage(ctx context.Context, r *request) (answer, error) {
 	now := time.Now()
 	q := r.URL.Query()
-	d := listData{Query: strings.TrimSpace(q.Get("q")), Filter: filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Within: q.Get("within"), Subs: q.Get("all") != ""}}
+	d := listData{Query: strings.TrimSpace(q.Get("q")), Filter: filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Within: q.Get("within"), Subs: q.Get("all") != ""}, Damage: reader.DamagesOf(r.library.Damage)}
 	all := status.Rows(status.Families(r.library.Sessions, true))
-	for _, damage := range r.library.Damage {
-		d.Damage = append(d.Damage, reader.Brief(damage))
-	}
 	d.choices(all)
 	d.fill(all, max(1, r.number("page", 1)))
 	if d.Query == "" && d.Page == 1 && d.Filter == (filter{}) {
