@@ -106,7 +106,7 @@ func TestProjectsAreToldApart(t *testing.T) {
 	}
 	once(t, home)
 	for _, line := range []string{"files", "week --since 2024-01-01"} {
-		if screen := onScreen(t, home, 72, strings.Fields(line)); !strings.Contains(screen, " north/flo") || !strings.Contains(screen, " south/flo") {
+		if screen := onScreen(t, home, 72, strings.Fields(line)); !strings.Contains(screen, " no") || !strings.Contains(screen, " so") || strings.Count(screen, "mill") != 2+strings.Count(screen, "flour-mill/CLAUDE.md") {
 			t.Errorf("ccd %s:\n%s", line, screen)
 		}
 	}

@@ -294,7 +294,7 @@ func TestRestoredFileIsToldLocally(t *testing.T) {
 	put(t, filepath.Join(home, ".claude/projects/-home-me-ledger/5d2f7a1e-90c4-4a1b-8a53-0c1d2e3f4a5b.jsonl"), ledger(t))
 	once(t, home)
 	for at, want := range map[string]string{
-		"2026-11-20T09:13Z": `^/home/me/ledger/ledger/money\.py as read in 5d2f7a1e#\d+, 2026-11-20 04:13\r\n`,
+		"2026-11-20T09:13Z": `^/home/me/ledger/ledger/money\.py as read in 5d2f7a1e#\d+, 2026-11-20 04:13:07\r\n`,
 		"2026-11-20T08:00Z": ` touched it by 2026-11-20 03:00\r\n$`,
 	} {
 		c, _, seen := startOnTerminal(t, home, 400, 60, []string{"TZ=America/New_York"}, nil, "restore", "--file", "/home/me/ledger/ledger/money.py", "--at", at)

@@ -21,13 +21,8 @@ const (
 	full    = 0.85
 )
 
-// SessionColumns returns the columns that identify a session among the rows of a table.
-func SessionColumns(rows []status.Session, now time.Time) []table.Column[status.Session] {
-	var projects []string
-	for _, s := range rows {
-		projects = append(projects, s.Project)
-	}
-	names := words.Directories(projects)
+// SessionColumns returns the columns that identify a session.
+func SessionColumns(now time.Time) []table.Column[status.Session] {
 	return []table.Column[status.Session]{
 		{
 			Head: "SESSION", Text: func(s status.Session) string { return mark.Inline(s.Short(), 0) },
@@ -44,7 +39,7 @@ func SessionColumns(rows []status.Session, now time.Time) []table.Column[status.
 			return title
 		}, Piped: func(s status.Session) string { return s.Labelled() }},
 		{
-			Head: "PROJECT", Least: 8, Drop: 6, Cut: table.CutMiddle, Text: func(s status.Session) string { return table.CutMiddle(names[s.Project], 24) },
+			Head: "PROJECT", Least: 8, Drop: 6, Cut: table.CutMiddle, Text: func(s status.Session) string { return table.CutMiddle(s.Directory(), 24) },
 			Piped: func(s status.Session) string { return mark.Inline(s.Project, 0) },
 		},
 		{
@@ -71,8 +66,8 @@ func AgentColumn[T any](of func(T) string) table.Column[T] {
 }
 
 // LsColumns returns the columns of a list of sessions.
-func LsColumns(rows []status.Session, now time.Time) []table.Column[status.Session] {
-	columns := SessionColumns(rows, now)
+func LsColumns(now time.Time) []table.Column[status.Session] {
+	columns := SessionColumns(now)
 	last := &columns[3]
 	date := last.Text
 	last.Text = func(s status.Session) string { // who is next says more than when

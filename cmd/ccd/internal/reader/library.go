@@ -38,8 +38,9 @@ import (
 // Library is the sessions that are archived at a place.
 type Library struct {
 	*account.Place
-	Sessions []*Entry // in reach, newest first; none before Load
-	Damage   []error  // why sessions may be missing among them
+	Sessions []*Entry          // in reach, newest first; none before Load
+	Places   map[string]string // the names of their directories, by path: as short as tells one from the others
+	Damage   []error           // why sessions may be missing among them
 
 	reach   *project.Project // of whose sessions only an agent learns; nil: every session
 	outside int              // archived sessions that are out of reach
@@ -55,6 +56,7 @@ type Entry struct {
 	archive.Session
 	Kept    daemon.State
 	Machine string // that has its files, as --machine names it; "" for this one
+	Place   string // the name of its directory, see Library.Places
 
 	CopyOf *Entry // of an unlabelled copy that nobody has continued: the session that has all that it says
 	short  string // see Short
@@ -110,12 +112,25 @@ func (l *Library) Load(ctx context.Context) error {
 	l.narrow(ctx)
 	l.relate()
 	l.shorten()
+	l.place()
 	for _, e := range l.Sessions { // those in reach: no other may be named
 		l.Damage = append(l.Damage, e.StateDamage, e.Lost)
 	}
 	l.Damage = slices.DeleteFunc(l.Damage, func(err error) bool { return err == nil })
 	l.loaded, l.seen, l.read = true, seen, read
 	return nil
+}
+
+// place names the directories of the sessions.
+func (l *Library) place() {
+	var all []string
+	for _, e := range l.Sessions {
+		all = append(all, e.Kept.Cwd)
+	}
+	l.Places = words.Directories(all)
+	for _, e := range l.Sessions {
+		e.Place = l.Places[e.Kept.Cwd]
+	}
 }
 
 // Newest returns the session of an agent that grew last and whose transcript is there, nil if there is none. One that ccd resume began is

@@ -128,7 +128,35 @@ func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()
 	if err != nil {
 		return nil, err
 	}
-	return f.result(one.path, found.family[0].ID, w)
+	v, err := f.result(one.path, found.family[0].ID, w)
+	if errors.As(err, new(*UnknownError)) && !w.At.IsZero() {
+		if later := foundLater(ctx, found.family, one.path, w); later != nil {
+			return later, nil
+		}
+	}
+	return v, err
+}
+
+// foundLater returns a file as the first change after a time found it, by the client's copy, nil if that does not show it.
+func foundLater(ctx context.Context, family []Reading, path string, w sought) (v *Version) {
+	t, err := touch(ctx, family, sought{Path: path, Dir: w.Dir})
+	if err != nil || len(t.found) != 1 {
+		return nil
+	}
+	passed := false
+	_, err = t.found[0].replay(func(f *file) {
+		if passed || f.Time == nil || !f.Time.After(w.At) || f.How == "read" {
+			return
+		}
+		if passed = true; f.found.Known() {
+			f.content, f.How, f.Gone, f.Doubt = f.found, Found, nil, nil
+			v, _ = f.result(path, f.Session, w) // an error: it does not show all
+		}
+	})
+	if err != nil {
+		return nil
+	}
+	return v
 }
 
 // maxChanges and maxChangeBytes bound what Changes keeps: of a file with more, the newest.
@@ -743,7 +771,14 @@ func (l *Library) family(e *Entry) (all []Reading) {
 
 // told says how a file is, and since which record.
 func (v *Version) told(n Naming) string {
-	return v.How + " in " + n.record(v.Session, v.Record) + n.time(", ", v.Time)
+	text := v.How + " in " + n.record(v.Session, v.Record)
+	switch { // with seconds: an agent changes a file more than once in a minute
+	case v.Time == nil:
+		return text
+	case n == nil:
+		return text + ", " + v.Time.UTC().Format(time.RFC3339)
+	}
+	return text + ", " + v.Time.Local().Format(time.DateTime)
 }
 
 // Notes tell what the text alone does not, a line each: where it is from, and what may have happened to it since.

@@ -186,6 +186,25 @@ func TestFileAt(t *testing.T) {
 	}
 }
 
+// TestFileAsAnEditFoundIt: what is read in part before an edit is what the client's copy shows that the edit found.
+func TestFileAsAnEditFoundIt(t *testing.T) {
+	const a = "/src/ink/a.go"
+	edit := func(old string, copy map[string]any) *story {
+		return newStory().read(a, 1, 1, "one").do("Edit", map[string]any{"file_path": a, "old_string": old, "new_string": "2"}, "The file has been updated.", false, copy)
+	}
+	at := time.Date(2026, 2, 3, 4, 3, 0, 0, time.UTC)
+	for want, s := range map[string]*story{
+		a + ` found by an edit #4 "one\ntwo\n"`:                                          edit("two", map[string]any{"filePath": a, "originalFile": "one\ntwo\n"}),
+		"restore file " + a + ": only a part of it is in the transcript":                 edit("two", nil),
+		"restore file " + a + ": only a part of it is in the transcript; another's copy": edit("two", map[string]any{"filePath": "/b", "originalFile": "one\ntwo\n"}),
+	} {
+		want, _, _ = strings.Cut(want, "; another")
+		if got := s.file(t, sought{Path: "a.go", Dir: "/src/ink", At: at}); got != want {
+			t.Errorf("\n got %s\nwant %s", got, want)
+		}
+	}
+}
+
 func TestFileOfSeveralSessions(t *testing.T) {
 	const a = "/src/ink/a.go"
 	shelf := newShelf(t)

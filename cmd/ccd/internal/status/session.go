@@ -229,8 +229,8 @@ func (s Session) Labelled() string {
 	return strings.TrimSpace(title)
 }
 
-// Directory is the last name of the project's path.
-func (s Session) Directory() string { return words.Directory(s.Project) }
+// Directory is the name of the project among those of all sessions.
+func (s Session) Directory() string { return cmp.Or(s.Entry.Place, words.Directory(s.Project)) }
 
 // LastAt is when the session last grew, the zero time where that is not known.
 func (s Session) LastAt() time.Time { return s.Entry.Last() }

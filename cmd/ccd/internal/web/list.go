@@ -16,7 +16,6 @@ import (
 	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
-	"ccd/internal/words"
 )
 
 const (
@@ -124,6 +123,7 @@ func listPage(ctx context.Context, r *request) (answer, error) {
 	q := r.URL.Query()
 	d := listData{Query: strings.TrimSpace(q.Get("q")), Filter: filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Within: q.Get("within"), Subs: q.Get("all") != ""}, Damage: reader.DamagesOf(r.library.Damage)}
 	all := status.Rows(status.Families(r.library.Sessions, true))
+	d.Names = r.library.Places
 	d.choices(all)
 	d.fill(all, max(1, r.number("page", 1)))
 	if d.Query == "" && d.Page == 1 && d.Filter == (filter{}) {
@@ -142,12 +142,10 @@ func listPage(ctx context.Context, r *request) (answer, error) {
 	return answer{template: "rows", data: d}, nil
 }
 
-// choices collects what the filters offer, and how directories are called.
+// choices collects what the filters offer.
 func (d *listData) choices(all []status.Session) {
 	agents, projects := map[string]bool{}, map[string]bool{}
-	dirs := make([]string, len(all))
-	for i, s := range all {
-		dirs[i] = s.Project
+	for _, s := range all {
 		if mark.Unname(s.Session) == d.Filter.Within {
 			d.Only = s.Called()
 		}
@@ -160,7 +158,6 @@ func (d *listData) choices(all []status.Session) {
 			projects[s.Project] = true
 		}
 	}
-	d.Names = words.Directories(dirs)
 	d.Agents, d.Projects = slices.Sorted(maps.Keys(agents)), slices.Sorted(maps.Keys(projects))
 }
 

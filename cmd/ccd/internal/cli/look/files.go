@@ -92,7 +92,7 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 	if fit := a.most(f.limit, hint); fit > 0 && fit < len(rows) {
 		rows, more = rows[:fit], true
 	}
-	if err := cli.PrintTable(a.App, rows, filesColumns(rows, time.Now())); err != nil {
+	if err := cli.PrintTable(a.App, rows, filesColumns(time.Now())); err != nil {
 		return err
 	}
 	if more && f.limit == screen {
@@ -124,26 +124,18 @@ func (a *app) versionHint(l *reader.Library, rows []*work.File) string {
 		return ""
 	}
 	r := rows[i]
-	at := strings.Replace(r.At.Local().Format(second), " ", "T", 1)
+	at := strings.Replace(r.At.Local().Format(time.DateTime), " ", "T", 1)
 	return fmt.Sprintf("a version, if the transcript shows all of it: ccd restore --file %s --at %s %s", words.Shell(r.Path), at, l.Argument(r.Of))
 }
 
-// second is the form of the time of a version, as --at reads it.
-const second = "2006-01-02 15:04:05"
-
-func filesColumns(rows []*work.File, now time.Time) []table.Column[*work.File] {
-	var projects []string
-	for _, r := range rows {
-		projects = append(projects, r.Project)
-	}
-	names := words.Directories(projects)
+func filesColumns(now time.Time) []table.Column[*work.File] {
 	agent := cli.AgentColumn(func(r *work.File) string { return r.Agent })
 	agent.Drop = 1
 	return []table.Column[*work.File]{
 		{Head: "FILE", Least: 20, Part: 40, Cut: table.CutMiddle, Text: func(r *work.File) string { return within(r.Project, r.Path) }, Piped: func(r *work.File) string { return mark.Inline(r.Path, 0) }},
 		{Head: "CHANGED", Text: func(r *work.File) string {
 			if r.Alone && !r.At.IsZero() {
-				return r.At.Local().Format(second)
+				return r.At.Local().Format(time.DateTime)
 			}
 			return words.Ago(r.At, now)
 		}, Piped: func(r *work.File) string {
@@ -170,7 +162,7 @@ func filesColumns(rows []*work.File, now time.Time) []table.Column[*work.File] {
 			Piped: func(r *work.File) string { return r.Session + "#" + fmt.Sprint(r.Record) },
 		},
 		{
-			Head: "PROJECT", Least: 8, Drop: 3, Text: func(r *work.File) string { return table.CutMiddle(names[r.Project], 24) },
+			Head: "PROJECT", Least: 8, Drop: 3, Cut: table.CutMiddle, Text: func(r *work.File) string { return table.CutMiddle(r.Of.Place, 24) },
 			Piped: func(r *work.File) string { return mark.Inline(r.Project, 0) },
 		},
 		agent,

@@ -136,7 +136,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		}
 		return missing
 	}
-	columns := cli.LsColumns(rows, time.Now())
+	columns := cli.LsColumns(time.Now())
 	if f.sort == "size" { // which TOKENS shows
 		columns[slices.IndexFunc(columns, func(c table.Column[status.Session]) bool { return c.Head == "TOKENS" })].Drop = 0
 	}

@@ -55,10 +55,11 @@ kind, shape ("single", "lines", "list"), agent, session, generation, path (of
 the transcript), record, last_record, time, offset and bytes (of the raw span),
 size (bytes that restore prints), sha256 (of the raw span; of a range of its
 lines; of a list of its raw parts joined by newline), parts, note. With --file:
-path, how ("read", "written", "edited", "renamed"), agent, session, generation,
-record and time (of the last read or change), size, lines, sha256 (of the text),
-gone (it was deleted or renamed since) and doubt (a command may have changed it
-since): null or {what, session, record, time}`,
+path, how ("read", "written", "edited", "renamed"; "found by an edit", which is
+after TIME), agent, session, generation, record and time (of the last read or
+change, or of that edit), size, lines, sha256 (of the text), gone (it was
+deleted or renamed since) and doubt (a command may have changed it since): null
+or {what, session, record, time}`,
 		Example: `  ccd restore 4tq9c1m7x2ka
       the original behind a marker
   ccd restore 5d2f7a1e#3-#9

@@ -174,8 +174,13 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 // typed returns the flags that narrow the search, as they are typed.
 func (f searchFlags) typed() (line string) {
 	for _, one := range []struct{ name, value string }{
-		{"agent", f.agent}, {"project", f.project}, {"since", f.since}, {"until", f.until},
-		{"session", f.session}, {"tool", f.tool}, {"path", f.path},
+		{"agent", f.agent},
+		{"project", f.project},
+		{"since", f.since},
+		{"until", f.until},
+		{"session", f.session},
+		{"tool", f.tool},
+		{"path", f.path},
 	} {
 		if one.value != "" {
 			line += " --" + one.name + " " + words.Shell(one.value)

@@ -128,7 +128,7 @@ func (f *topFeed) list(ctx context.Context, width int) (top.List, error) {
 		})
 	}
 	colours := f.Colours()
-	out.Table = func(width int) []string { return table.Fit(rows, topColumns(rows, time.Now()), width, colours) }
+	out.Table = func(width int) []string { return table.Fit(rows, topColumns(time.Now()), width, colours) }
 	return out, nil
 }
 
@@ -157,9 +157,9 @@ func topHead(r status.Report, rows []status.Session, width int) []string {
 	return append(head, "")
 }
 
-func topColumns(rows []status.Session, now time.Time) []table.Column[status.Session] {
-	identity := cli.SessionColumns(rows, now)[1:] // without the ID, which y copies
-	identity[0].Part = 0                          // a shorter title leaves room for the curve at 80 columns
+func topColumns(now time.Time) []table.Column[status.Session] {
+	identity := cli.SessionColumns(now)[1:] // without the ID, which y copies
+	identity[0].Part = 0                    // a shorter title leaves room for the curve at 80 columns
 	agent := cli.AgentColumn(func(s status.Session) string { return s.Agent })
 	agent.Drop = 1
 	return append([]table.Column[status.Session]{{

@@ -119,5 +119,5 @@ func (a *app) printStatus(o status.Report) error {
 	if err := a.Print("\n"); err != nil {
 		return err
 	}
-	return cli.PrintTable(a.App, o.Live, cli.LsColumns(o.Live, time.Now()))
+	return cli.PrintTable(a.App, o.Live, cli.LsColumns(time.Now()))
 }
