@@ -387,6 +387,9 @@ func (a *array) bracket(all []byte, rest bool) (at int, waits bool) {
 		if i := bytes.Index(all, name); i >= 0 {
 			at = i + len(name) - 1
 		}
+		if rest && at < 0 && Valid(text) { // an object without such a member: one record
+			at = len(all) - len(text)
+		}
 		waits = at < 0 && len(all) < maxMember // also at rest: the file may be half written
 	}
 	return at, waits
