@@ -1,5 +1,5 @@
-// Package gen writes invented transcripts in the form of real ones. The records, their sizes, the copies and the share
-// of each were measured in real homes; every word is made up.
+// Package gen writes invented transcripts in the form of real ones. The records are those of claude.tmpl and codex.tmpl; their
+// sizes, the copies and the share of each are about those of real homes. Every word is made up.
 //
 // The same seed and size give the same bytes on every machine, in every run of one version of ccd. The package imports
 // nothing of ccd and does not know how transcripts are read. It serves tests and benchmarks only.
@@ -7,12 +7,16 @@ package gen
 
 import (
 	"bytes"
-	"encoding/json"
+	"embed"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
+	"text/template"
 	"time"
 )
 
@@ -22,20 +26,18 @@ const (
 	Codex  = "codex"
 )
 
+//go:embed claude.tmpl codex.tmpl
+var records embed.FS
+
 // Write writes one transcript of agent to w: whole lines, at least size bytes and at most one turn more. It mentions
 // sub-agents and spilled outputs without writing their files, which only Tree does. It fails for an unknown agent, and
 // with the error of w.
 func Write(w io.Writer, agent string, seed uint64, size int64) error {
-	s := newSession(w, newVocabulary(), chance(seed, 1), epoch)
-	switch agent {
-	case Claude:
-		newClaude(s).run(size)
-	case Codex:
-		newCodex(s).run(size)
-	default:
+	if agent != Claude && agent != Codex {
 		return fmt.Errorf("generate transcript: unknown agent %q", agent)
 	}
-	if s.err != nil {
+	s := newSession(w, agent, seed, 1, epoch)
+	if s.run(size); s.err != nil {
 		return fmt.Errorf("generate transcript: %w", s.err)
 	}
 	return nil
@@ -44,42 +46,39 @@ func Write(w io.Writer, agent string, seed uint64, size int64) error {
 // epoch is the start of the first invented session.
 var epoch = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
-// Sizes of transcripts, in bytes: half are under 200 KB, and the larger half has nearly all the bytes.
-var (
-	claudeSize = quantiles{{0, 700}, {100, 2800}, {250, 20000}, {500, 194000}, {750, 1000000}, {900, 2400000}, {970, 6000000}, {995, 20000000}, {1000, 60000000}}
-	codexSize  = quantiles{{0, 15000}, {250, 60000}, {500, 236000}, {750, 800000}, {900, 1500000}, {990, 6000000}, {1000, 20000000}}
-)
-
 // Tree writes a home directory below dir, which must exist: .claude/projects with sub-agents and spilled outputs, and
 // .codex/sessions. About four fifths of the bytes are Claude Code's. The transcripts have size bytes in all and at most
 // an eighth more; spilled outputs come on top. No transcript is much larger than an eighth of size. The modification
 // time of a file is the time of its last record. Tree fails if a file exists already.
 func Tree(dir string, seed uint64, size int64) error {
-	v, between, begun := newVocabulary(), chance(seed, 0), epoch
+	begun := epoch
 	var all, coded int64 // bytes written, and those of Codex
 	for n := uint64(1); all < size; n++ {
-		var text bytes.Buffer
-		s := newSession(&text, v, chance(seed, n), begun)
-		limit, path := min(size/8, size-all), ""
+		agent := Claude
 		if coded*4 < all-coded {
-			path = ".codex/sessions/" + begun.Format("2006/01/02/rollout-2006-01-02T15-04-05-") + s.id
-			newCodex(s).run(min(limit, int64(s.draw(codexSize))))
-			coded += s.n
-		} else {
-			path = ".claude/projects/" + slugOf(s.cwd) + "/" + s.id
-			c := newClaude(s)
-			c.beside = func(name, text string) error { return put(filepath.Join(dir, path, name), text, s.now) }
-			c.run(min(limit, int64(s.draw(claudeSize))))
-			all += c.others
+			agent = Codex
 		}
-		all += s.n
+		var text bytes.Buffer
+		s := newSession(&text, agent, seed, n, begun)
+		path := ".claude/projects/" + slugOf(s.Cwd) + "/" + s.ID
+		if agent == Codex {
+			path = ".codex/sessions/" + begun.Format("2006/01/02/rollout-2006-01-02T15-04-05-") + s.ID
+		}
+		s.beside = func(name, text string) error { return put(filepath.Join(dir, path, name), text, s.now) }
+		s.run(min(size/8, size-all, int64(s.skewed(700, 6_000_000))))
+		if all += s.n + s.others; agent == Codex {
+			coded += s.n
+		}
 		if err := errors.Join(s.err, put(filepath.Join(dir, path+".jsonl"), text.String(), s.now)); err != nil {
 			return fmt.Errorf("generate transcripts: %w", err)
 		}
-		begun = begun.Add(time.Duration(between.between(60, 7200)) * time.Second)
+		begun = begun.Add(time.Duration(s.number(60, 7200)) * time.Second)
 	}
 	return nil
 }
+
+// slugOf returns the name of the directory that Claude Code makes for a working directory.
+func slugOf(cwd string) string { return strings.ReplaceAll(cwd, "/", "-") }
 
 // put writes a new file with this modification time.
 func put(path, text string, at time.Time) error {
@@ -94,30 +93,39 @@ func put(path, text string, at time.Time) error {
 	return errors.Join(err, f.Close(), os.Chtimes(path, at, at))
 }
 
-// object is a JSON object.
-type object = map[string]any
-
-// session is what the sessions of both agents have.
+// session is a session that is being written. It uses no floating point, whose results may differ between machines.
 type session struct {
-	*random
-	*vocabulary
-	out     *json.Encoder
-	n       int64 // bytes written
-	err     error // the first one
-	now     time.Time
-	id, cwd string
-	files   []*file
-	held    int // bytes in the model's context
+	*rand.Rand
+	source *rand.ChaCha8
+	form   *template.Template // of its records
+	out    io.Writer
+	n      int64 // bytes written
+	err    error // the first one
+	now    time.Time
+	held   int // bytes in the model's context
+	files  []*file
+
+	ID, Cwd string
+	Agent   string                        // ID of the sub-agent of Claude Code whose file this is, "" in a main session
+	last    string                        // JSON of the last record's UUID
+	others  int64                         // bytes of the sub-agents' transcripts
+	beside  func(name, text string) error // writes a file into the session's directory; nil if it has none
 }
 
-func newSession(w io.Writer, v *vocabulary, r *random, now time.Time) *session {
-	s := &session{random: r, vocabulary: v, now: now, id: r.uuid()}
-	s.cwd = "/home/sam/src/" + v.words[40+r.IntN(30)] + "-" + v.words[80+r.IntN(30)]
+// newSession begins the n-th session made from a seed.
+func newSession(w io.Writer, agent string, seed, n uint64, now time.Time) *session {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	binary.LittleEndian.PutUint64(key[8:], n)
+	source := rand.NewChaCha8(key)
+	s := &session{Rand: rand.New(source), source: source, now: now, last: "null"}
+	s.out = io.MultiWriter(w, (*counter)(&s.n))
+	s.ID, s.Cwd = s.uuid(), "/home/sam/src/"+words()[40+s.IntN(30)]
+	name, _, _ := strings.Cut(agent, "-")
+	s.form = template.Must(template.New("").Funcs(s.functions()).ParseFS(records, name+".tmpl"))
 	for range 25 {
 		s.files = append(s.files, s.newFile())
 	}
-	s.out = json.NewEncoder(io.MultiWriter(w, (*counter)(&s.n)))
-	s.out.SetEscapeHTML(false)
 	return s
 }
 
@@ -130,28 +138,61 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line writes a record, a short time after the one before.
-func (s *session) line(record object) {
-	s.now = s.now.Add(time.Duration(s.between(20, 4000)) * time.Millisecond)
-	record["timestamp"] = stamp(s.now)
-	s.err = errors.Join(s.err, s.out.Encode(record))
-}
-
-// turns writes turns until the transcript has size bytes.
-func (s *session) turns(size int64, turn func()) {
-	for first := true; first || s.n < size && s.err == nil; first = false {
-		s.now = s.now.Add(time.Duration(s.between(5, 600)) * time.Second)
-		turn()
+// write writes the records of a template.
+func (s *session) write(name string) {
+	if s.err == nil {
+		s.err = s.form.ExecuteTemplate(s.out, name, s)
 	}
 }
 
-var promptWords = quantiles{{0, 3}, {500, 25}, {900, 120}, {1000, 900}}
+// full is the size of the context, in bytes, from which on the agent compacts it.
+const full = 600_000
 
-// said returns prose that gets into the model's context.
-func (s *session) said(words int) string {
-	text := s.prose(s.random, words)
-	s.held += len(text)
-	return text
+// run writes turns until the transcript has size bytes.
+func (s *session) run(size int64) {
+	s.write("begin")
+	for first := true; first || s.n < size && s.err == nil; first = false {
+		s.now = s.now.Add(time.Duration(s.number(5, 600)) * time.Second)
+		s.write("prompt")
+		for range 1 + s.low(24) {
+			if s.write("reply"); s.n >= size {
+				break
+			}
+		}
+		if s.write("end"); s.held > full {
+			s.write("compaction")
+			s.held = 8000
+		}
+	}
 }
 
-func stamp(at time.Time) string { return at.Format("2006-01-02T15:04:05.000Z") }
+// task runs a sub-agent, which has its own file, and returns its ID.
+func (s *session) task() string {
+	var text bytes.Buffer
+	sub := newSession(&text, Claude, s.Uint64(), 3, s.now)
+	sub.ID, sub.Cwd, sub.files, sub.Agent = s.ID, s.Cwd, s.files, s.hex(4)
+	sub.write("asked")
+	for size := int64(sub.skewed(8000, 2_200_000)); sub.n < size && sub.err == nil; {
+		sub.write("reply")
+	}
+	sub.write("end")
+	s.now = sub.now
+	s.others += sub.n
+	s.aside("subagents/agent-"+sub.Agent+".jsonl", text.String())
+	s.aside("subagents/agent-"+sub.Agent+".meta.json", `{"agentType":"Explore","description":"look for it"}`)
+	return sub.Agent
+}
+
+// spill writes an output that is too long for the context to a file, and returns its path.
+func (s *session) spill(out string) string {
+	name := "tool-results/b" + s.hex(4) + ".txt"
+	s.aside(name, out)
+	return "/home/sam/.claude/projects/" + slugOf(s.Cwd) + "/" + s.ID + "/" + name
+}
+
+// aside writes a file into the session's directory, if it has one.
+func (s *session) aside(name, text string) {
+	if s.beside != nil && s.err == nil {
+		s.err = s.beside(name, text)
+	}
+}
