@@ -70,7 +70,7 @@ func (d *Decoder) repeats(text Node) bool {
 		return false
 	}
 	key := string(text.Raw)
-	_, known := d.said.find(key)
+	known := d.said.find(key) != nil
 	d.said.put(key, struct{}{})
 	return known && d.fresh
 }

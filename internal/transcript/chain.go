@@ -17,7 +17,7 @@ import (
 //   - from a branch that goes on later: two clients wrote into one session,
 //   - by a message without a predecessor whose reply has all the context from before, and more.
 type Chain struct {
-	links   recent[link]
+	links   memory[link]
 	record  int      // number of the current record
 	turns   []int    // records of the messages of the person that count, the newest maxChain
 	gone    int      // older ones
@@ -57,7 +57,7 @@ func (c *Chain) Add(r *Record, uuid, parent string) {
 	if c.measure(r); talk {
 		c.revive(r, parent)
 	}
-	if l, ok := c.links.find(parent); ok && typed && uuid != "" && l.follows && !c.again(r) {
+	if l := c.links.find(parent); l != nil && typed && uuid != "" && l.follows && !c.again(r) {
 		r.Back, r.From = c.lose(l.record, l.record+1)
 	}
 	c.take(r, uuid, parent, typed, talk)
@@ -78,9 +78,8 @@ func (c *Chain) Root(r *Record, uuid string) {
 
 // Alias says that what follows record uuid follows its predecessor: a person chose where to go on before typing.
 func (c *Chain) Alias(uuid, parent string) {
-	if l, ok := c.links.find(parent); ok {
-		l.up, l.talk = parent, false
-		c.links.put(uuid, l)
+	if l := c.links.find(parent); l != nil {
+		c.links.put(uuid, link{record: l.record, up: parent, follows: l.follows})
 		return
 	}
 	c.Mark(uuid)
@@ -98,8 +97,10 @@ func (c *Chain) Compacted() bool { return c.bounded }
 // Return processes a record with which a person returns to record to, or to the beginning if to is empty. It returns how many
 // turns that takes back, and the first record with them, 0 if none.
 func (c *Chain) Return(uuid, to string) (back, from int) {
-	if l, ok := c.links.find(to); ok || to == "" {
+	if l := c.links.find(to); l != nil {
 		back, from = c.cut(l.record, l.record+1)
+	} else if to == "" {
+		back, from = c.cut(0, 1)
 	}
 	c.Mark(uuid)
 	return back, from
@@ -153,7 +154,7 @@ const maxFollowed = 16
 // follow notes that something that was said follows a record: through bookkeeping also what was said before.
 func (c *Chain) follow(name string) {
 	for range maxFollowed {
-		l := c.links.at(name)
+		l := c.links.find(name)
 		if l == nil {
 			return
 		}
@@ -175,8 +176,8 @@ func (c *Chain) lose(after, first int) (back, from int) {
 
 // revive takes what is said in a branch that seemed to be taken back.
 func (c *Chain) revive(r *Record, parent string) {
-	l, ok := c.links.find(parent)
-	if !ok {
+	l := c.links.find(parent)
+	if l == nil {
 		return
 	}
 	for i, b := range c.lost {
@@ -227,22 +228,19 @@ func (c *Chain) cut(after, first int) (back, from int) {
 	return back, from
 }
 
-// recent keeps the last values by ID. What it forgets depends only on the records.
-type recent[V any] struct {
-	most int // 0: maxRecent
-	all  []named[V]
-	next int // of a full ring: the oldest
+// memory keeps values by ID: those of the newest most IDs, and of up to as many before them. What it forgets depends only on the
+// records.
+type memory[V any] struct {
+	most        int // 0: maxRecent
+	now, before map[uint64]*V
 }
 
-type named[V any] struct {
-	id    uint64 // hash
-	value V
-}
-
-// How many calls and records are kept: a result follows its call closely, but a chain can be long.
+// How many calls and texts, names of records, and records are kept: a result follows its call closely, but a chain can be long, and
+// a client writes a whole session again.
 const (
 	maxRecent = 256
 	maxChain  = 1024
+	maxOnce   = 8192
 )
 
 // Hashed returns the key of a short string (FNV-1a). It is never 0.
@@ -255,68 +253,23 @@ func Hashed(text string) uint64 {
 }
 
 // put stores a value. It ignores an empty ID.
-func (r *recent[V]) put(id string, value V) {
+func (m *memory[V]) put(id string, value V) {
 	if id == "" {
 		return
 	}
-	one := named[V]{Hashed(id), value}
-	if len(r.all) < max(r.most, maxRecent) {
-		r.all = append(r.all, one)
-		return
+	if len(m.now) >= cmp.Or(m.most, maxRecent) {
+		m.now, m.before = nil, m.now
 	}
-	r.all[r.next] = one
-	r.next = (r.next + 1) % len(r.all)
+	if m.now == nil {
+		m.now = map[uint64]*V{}
+	}
+	m.now[Hashed(id)] = &value
 }
 
-// find returns the last value stored for the ID.
-func (r *recent[V]) find(id string) (value V, ok bool) {
-	if one := r.at(id); one != nil {
-		return *one, true
-	}
-	return value, false
-}
-
-// at returns the value stored for the ID, nil if there is none.
-func (r *recent[V]) at(id string) *V {
-	if id == "" {
-		return nil
-	}
+// find returns the last value stored for the ID, nil if there is none.
+func (m *memory[V]) find(id string) *V {
 	key := Hashed(id)
-	for n := range r.all {
-		if one := &r.all[(r.next+len(r.all)-1-n)%len(r.all)]; one.id == key {
-			return &one.value
-		}
-	}
-	return nil
-}
-
-// values returns the values, oldest first.
-func (r *recent[V]) values() (all []V) {
-	for i := range r.all {
-		all = append(all, r.all[(r.next+i)%len(r.all)].value)
-	}
-	return all
-}
-
-// once keeps which records were read, by hash: the newest maxOnce, and up to as many before them.
-type once struct{ now, before map[uint64]struct{} }
-
-const maxOnce = 8192
-
-// seen reports whether a record was seen before, and notes it.
-func (o *once) seen(key uint64) bool {
-	if _, ok := o.now[key]; ok {
-		return true
-	}
-	_, ok := o.before[key]
-	if len(o.now) >= maxOnce {
-		o.now, o.before = nil, o.now
-	}
-	if o.now == nil {
-		o.now = map[uint64]struct{}{}
-	}
-	o.now[key] = struct{}{}
-	return ok
+	return cmp.Or(m.now[key], m.before[key])
 }
 
 // Again reports whether a record repeats an earlier one: it has its UUID, time and items. Clients write records again when they
@@ -331,7 +284,9 @@ func (d *Decoder) Again(r *Record) bool {
 		h.Write([]byte{byte(r.Items[i].Kind)})
 		h.Write(r.Items[i].exact)
 	}
-	if !d.once.seen(h.Sum64()) {
+	key := string(h.Sum(nil))
+	if d.once.find(key) == nil {
+		d.once.put(key, struct{}{})
 		return false
 	}
 	r.Items, r.Usage, r.Boundary, r.Agent, r.Chosen, r.UI = r.Items[:0], nil, nil, "", "", true
@@ -341,18 +296,19 @@ func (d *Decoder) Again(r *Record) bool {
 // RememberUUID stores the UUID of a record for UUIDsBetween and UUIDsAfter. The record gets the title that SetSummary kept
 // for it.
 func (d *Decoder) RememberUUID(r *Record) {
-	d.recent.put(r.UUID, r.UUID)
-	if title, ok := d.titles.find(r.UUID); ok {
-		d.SetTitle(r, title, RankSummary)
+	if r.UUID != "" {
+		d.recent = append(d.recent[max(0, len(d.recent)+1-maxRecent):], r.UUID)
+	}
+	if title := d.titles.find(r.UUID); title != nil {
+		d.SetTitle(r, *title, RankSummary)
 	}
 }
 
 // UUIDsBetween returns the UUIDs from head to tail in order, or only these two if they are too far back.
 func (d *Decoder) UUIDsBetween(head, tail string) []string {
-	all := d.recent.values()
-	if from := slices.Index(all, head); from >= 0 {
-		if n := slices.Index(all[from:], tail); n >= 0 {
-			return all[from : from+n+1]
+	if from := slices.Index(d.recent, head); from >= 0 {
+		if n := slices.Index(d.recent[from:], tail); n >= 0 {
+			return slices.Clone(d.recent[from : from+n+1])
 		}
 	}
 	return []string{head, tail}
@@ -360,9 +316,8 @@ func (d *Decoder) UUIDsBetween(head, tail string) []string {
 
 // UUIDsAfter returns the UUIDs of the records after the given one in order, or none if it is too far back.
 func (d *Decoder) UUIDsAfter(uuid string) []string {
-	all := d.recent.values()
-	if i := slices.Index(all, uuid); i >= 0 {
-		return all[i+1:]
+	if i := slices.Index(d.recent, uuid); i >= 0 {
+		return slices.Clone(d.recent[i+1:])
 	}
 	return nil
 }

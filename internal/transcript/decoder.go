@@ -32,7 +32,7 @@ type Decoder struct {
 	head    []byte          // then their first and last ones
 	tail    []byte
 	long    hash.Hash      // hash of the bytes if they are too many to keep
-	tools   recent[string] // tool of each call
+	tools   memory[string] // tool of each call
 	Last    repeated       // strings that repeat from record to record
 	rec     Record         // reused for each line
 	items   []Item         // memory of rec.Items
@@ -40,13 +40,13 @@ type Decoder struct {
 	bound   Boundary       // memory of rec.Boundary
 	members Object         // memory of Object
 
-	recent    recent[string] // UUIDs of the last records
-	titles    recent[Node]   // titles of conversations, by the UUID of a record that was not read yet
-	once      once
-	Apart     bool // no record counts as written again: lines are read in any order, or twice
-	titleRank int  // of the best title so far
+	recent    []string         // UUIDs of the last records
+	titles    memory[Node]     // titles of conversations, by the UUID of a record that was not read yet
+	once      memory[struct{}] // the records that were read
+	Apart     bool             // no record counts as written again: lines are read in any order, or twice
+	titleRank int              // of the best title so far
 	Chain     Chain
-	said      recent[struct{}] // what a person said, by hash
+	said      memory[struct{}] // what a person said, by hash
 	fresh     bool             // the agent compacted its context, and has said nothing since
 	Begun     bool             // the header of the transcript was read
 	joint     joint
@@ -60,11 +60,10 @@ type Parser func(d *Decoder, r *Record, value Node)
 // NewDecoder returns a decoder for a transcript of the agent. In a sub-agent's file (class SubAgent) no line is Side
 // and no prompt is Human. For an Attachment, and for the zero Format, every line is a record without items.
 func NewDecoder(f Format, class Class) *Decoder {
-	d := &Decoder{Class: class, Client: f.Client, parse: f.Parse}
+	d := &Decoder{Class: class, Client: f.Client, parse: f.Parse, Chain: Chain{links: memory[link]{most: maxChain}}, once: memory[struct{}]{most: maxOnce}}
 	if class == Earlier {
 		d.Class = Main
 	}
-	d.Chain.links.most = maxChain
 	if d.Client == nil {
 		d.Client = &Client{}
 	}

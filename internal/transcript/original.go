@@ -399,5 +399,5 @@ func unescapedJSON(value []byte) []byte {
 
 // Forget drops the tools of earlier calls, so that the decoder can be used for lines that are not consecutive.
 func (d *Decoder) Forget() {
-	d.tools, d.State = recent[string]{}, nil
+	d.tools, d.State = memory[string]{}, nil
 }

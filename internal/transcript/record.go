@@ -36,8 +36,10 @@ func (d *Decoder) RememberTool(call, tool string) { d.tools.put(call, tool) }
 
 // ToolOf returns the tool of a call, "" if unknown.
 func (d *Decoder) ToolOf(call string) string {
-	tool, _ := d.tools.find(call)
-	return tool
+	if tool := d.tools.find(call); tool != nil {
+		return *tool
+	}
+	return ""
 }
 
 // ResultFailed reports whether a tool's result says that the tool or its command failed.
@@ -100,7 +102,7 @@ func (d *Decoder) SetTitle(r *Record, title Node, rank int) {
 // SetSummary sets the title of the conversation that ends with the record leaf, which can follow. If there is no such
 // record, it is the title of another session.
 func (d *Decoder) SetSummary(r *Record, title Node, leaf string) {
-	if _, ok := d.recent.find(leaf); ok {
+	if slices.Contains(d.recent, leaf) {
 		d.SetTitle(r, title, RankSummary)
 	} else {
 		d.titles.put(leaf, Node{Raw: bytes.Clone(title.Raw)})
