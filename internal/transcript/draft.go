@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -104,6 +105,9 @@ func Quote(text string) []byte {
 	return b
 }
 
+// Text returns the block's JSON.
+func (b *Block) Text() string { return string(b.Raw) }
+
 // JSON returns the block in Anthropic's form.
 func (b *Block) JSON() string {
 	switch b.Kind {
@@ -158,23 +162,97 @@ func CleanJSON(raw []byte) []byte {
 	return clean
 }
 
-// DerivedUUID returns the UUID of a draft's record n: the same for the same session.
-func (d *Draft) DerivedUUID(n int) string {
-	sum := sha256.Sum256([]byte(d.ID + "/" + strconv.Itoa(n)))
-	sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
-}
-
-// Stamps produces times that never go back, even if messages have none.
-type Stamps struct{ Last time.Time }
-
-// Next returns the time of the next line in RFC 3339: t, or the previous time if t is earlier.
-func (s *Stamps) Next(t time.Time) string {
-	if t.After(s.Last) {
-		s.Last = t
+// Writer returns a Format.Write that makes a copy's lines by a template: what it prints between newlines is one, if it is not blank. It
+// gets the draft, and the functions of more (nil: none) and these:
+//   - json TEXT: a JSON string; title: the copy's as one; draft: the draft
+//   - next N: the first N characters of a new record's UUID, which is the same for the same session; parent: the last one as JSON
+//   - time T: the time of a record, the last one again if T is earlier; milli: the same as a number; from N: where they begin, in
+//     seconds after the session
+//   - mark: the member that says what the copy is of; nothing but at the first call
+//   - only BLOCKS KIND... and without BLOCKS KIND...: some of the blocks
+//
+// A template that fails is an error of the program: it panics.
+func Writer(form string, more func(d *Draft) template.FuncMap) func(d Draft) [][]byte {
+	return func(d Draft) (lines [][]byte) {
+		t := template.New("").Funcs((&copying{Draft: &d, last: d.Start, parent: "null"}).functions())
+		if more != nil {
+			t.Funcs(more(&d))
+		}
+		var out bytes.Buffer
+		if err := template.Must(t.Parse(form)).Execute(&out, &d); err != nil {
+			panic(err)
+		}
+		for line := range bytes.Lines(out.Bytes()) {
+			if line = bytes.TrimSpace(line); len(line) > 0 {
+				lines = append(lines, line)
+			}
+		}
+		for i := range lines {
+			lines[i] = bytes.Replace(lines[i], []byte(markHere), []byte(d.Resumed.JSON(len(lines))), 1)
+		}
+		return lines
 	}
-	return s.Last.UTC().Format("2006-01-02T15:04:05.000Z")
 }
+
+// markHere stands for the mark until the number of lines is known. No JSON has it.
+const markHere = "\x00"
+
+// copying is the state of writing a copy.
+type copying struct {
+	*Draft
+	last   time.Time // of the records so far
+	n      int       // records with a UUID
+	parent string
+	marked bool
+}
+
+func (c *copying) functions() template.FuncMap {
+	pick := func(all []Block, is bool, kinds []string) (some []*Block) {
+		for i := range all {
+			if slices.Contains(kinds, all[i].Kind.String()) == is {
+				some = append(some, &all[i])
+			}
+		}
+		return some
+	}
+	return template.FuncMap{
+		"json":  QuoteText,
+		"title": func() string { return QuoteText(TitlePrefix + c.Title) },
+		"draft": func() *Draft { return c.Draft },
+		"next": func(chars int) string {
+			c.n++
+			sum := sha256.Sum256([]byte(c.ID + "/" + strconv.Itoa(c.n)))
+			sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80
+			id := fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])[:chars]
+			c.parent = QuoteText(id)
+			return id
+		},
+		"parent": func() string { return c.parent },
+		"time": func(t time.Time) string {
+			if t.After(c.last) {
+				c.last = t
+			}
+			return Stamp(c.last)
+		},
+		"milli": func() int64 { return c.last.UnixMilli() },
+		"from": func(seconds int) string {
+			c.last = c.Start.Add(time.Duration(seconds) * time.Second)
+			return Stamp(c.last)
+		},
+		"mark": func() string {
+			if c.marked {
+				return ""
+			}
+			c.marked = true
+			return markHere
+		},
+		"only":    func(all []Block, kinds ...string) []*Block { return pick(all, true, kinds) },
+		"without": func(all []Block, kinds ...string) []*Block { return pick(all, false, kinds) },
+	}
+}
+
+// Stamp formats the time of a record in RFC 3339.
+func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // Assistant reports whether items of this kind come from the assistant.
 func (k Kind) Assistant() bool { return k == Text || k == Call || k == Thinking }

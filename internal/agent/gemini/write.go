@@ -3,13 +3,15 @@ package gemini
 import (
 	"cmp"
 	"crypto/sha256"
+	_ "embed" // the form of a copy
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
-	"time"
+	"text/template"
 
 	"ccd/internal/agent/parts"
 	"ccd/internal/transcript"
@@ -18,66 +20,35 @@ import (
 // write returns the lines of a draft in the form of 0.61: a header, then one line per message. Results are in the reply
 // with their calls. Usage is left out. lastUpdated is the time of the copy, because the client deletes old sessions.
 // The copy starts a second before its source because --resume latest picks the session that started last.
-func write(d transcript.Draft) [][]byte {
-	stamps := transcript.Stamps{Last: d.Start.Add(-time.Second)}
-	start := stamps.Next(time.Time{})
-	var lines [][]byte
-	for i := range d.Messages {
-		m := &d.Messages[i]
-		var said, calls []string
-		for j := range m.Blocks {
-			switch b := &m.Blocks[j]; b.Kind {
-			case transcript.Result: // it is written with its call
-			case transcript.Call:
-				calls = append(calls, called(b, answer(&d, i+1, b.Call)))
-			default:
-				said = append(said, parts.Part(b))
+var write = transcript.Writer(form, func(d *transcript.Draft) template.FuncMap {
+	return template.FuncMap{
+		"part": parts.Part,
+		"hash": func(dir string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(dir))) },
+		"updated": func() string {
+			last := d.Made
+			for _, m := range d.Messages {
+				if m.Time.After(last) {
+					last = m.Time
+				}
 			}
-		}
-		if len(said) == 0 && len(calls) == 0 {
-			continue
-		}
-		kind, used := "user", ""
-		if m.Assistant {
-			kind = "gemini"
-			if len(calls) > 0 {
-				used = `,"toolCalls":[` + strings.Join(calls, ",") + `]`
+			return transcript.Stamp(last)
+		},
+		"answer": func(i int, call string) *transcript.Block { // in the message after number i
+			if i+1 == len(d.Messages) {
+				return nil
 			}
-			if m.Model != "" {
-				used += `,"model":` + transcript.QuoteText(m.Model)
+			all := d.Messages[i+1].Blocks
+			n := slices.IndexFunc(all, func(b transcript.Block) bool { return b.Kind == transcript.Result && b.Call == call })
+			if n < 0 {
+				return nil
 			}
-		}
-		lines = append(lines, []byte(`{"id":"`+d.DerivedUUID(len(lines)+1)+`","timestamp":"`+stamps.Next(m.Time)+`","type":"`+kind+
-			`","content":[`+strings.Join(said, ",")+`]`+used+`}`))
+			return &all[n]
+		},
 	}
-	header := fmt.Sprintf(`{"sessionId":%s,"projectHash":"%x","startTime":"%s","lastUpdated":"%s","kind":"main","directories":[%s],"summary":%s,%s}`,
-		transcript.QuoteText(d.ID), sha256.Sum256([]byte(d.Cwd)), start, stamps.Next(d.Made), transcript.QuoteText(d.Cwd), transcript.QuoteText(transcript.TitlePrefix+d.Title), d.Resumed.JSON(len(lines)+1))
-	return append([][]byte{[]byte(header)}, lines...)
-}
+})
 
-// answer returns the result of a call from the message after it.
-func answer(d *transcript.Draft, i int, call string) *transcript.Block {
-	if i == len(d.Messages) {
-		return nil
-	}
-	for j := range d.Messages[i].Blocks {
-		if b := &d.Messages[i].Blocks[j]; b.Kind == transcript.Result && b.Call == call {
-			return b
-		}
-	}
-	return nil
-}
-
-func called(b, result *transcript.Block) string {
-	status, answered := "success", ""
-	if result != nil {
-		if result.Failed {
-			status = "error"
-		}
-		answered = `,"result":[` + parts.Part(result) + `]`
-	}
-	return `{"id":` + transcript.QuoteText(b.Call) + `,"name":` + transcript.QuoteText(b.Tool) + `,"args":` + string(b.Raw) + answered + `,"status":"` + status + `"}`
-}
+//go:embed copy.tmpl
+var form string
 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 

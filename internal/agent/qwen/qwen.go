@@ -3,11 +3,12 @@ package qwen
 
 import (
 	"cmp"
+	_ "embed" // the form of a copy
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
+	"text/template"
 
 	"ccd/internal/agent/parts"
 	"ccd/internal/transcript"
@@ -279,69 +280,12 @@ func replacement(d *transcript.Decoder, held *transcript.Record, line transcript
 	}
 }
 
-// version is the client version in a copy of another agent's session: one that is known to read it.
-const version = "0.24.4"
-
 // write returns the lines of a draft: one record per message, each with the previous one as its parent, and each result
 // in its own record. Usage is left out so that the client does not compact the copy at once.
-func write(d transcript.Draft) [][]byte {
-	var lines []string
-	stamps := transcript.Stamps{Last: d.Start}
-	parent := "null"
-	record := func(at time.Time, kind, members string) {
-		uuid := `"` + d.DerivedUUID(len(lines)+1) + `"`
-		branch := ""
-		if d.Branch != "" {
-			branch = `,"gitBranch":` + transcript.QuoteText(d.Branch)
-		}
-		lines = append(lines, `"uuid":`+uuid+`,"parentUuid":`+parent+`,"sessionId":`+transcript.QuoteText(d.ID)+`,"timestamp":"`+stamps.Next(at)+`","type":"`+kind+
-			`","cwd":`+transcript.QuoteText(d.Cwd)+`,"version":`+transcript.QuoteText(cmp.Or(d.Version, version))+branch+members+`}`)
-		parent = uuid
-	}
-	for i := range d.Messages {
-		m := &d.Messages[i]
-		var said []string
-		for j := range m.Blocks {
-			b := &m.Blocks[j]
-			switch part := parts.Part(b); b.Kind {
-			case transcript.Summary:
-				record(m.Time, "user", message("user", part))
-			case transcript.Result:
-				status := "success"
-				if b.Failed {
-					status = "error"
-				}
-				record(m.Time, "tool_result", message("user", part)+`,"toolCallResult":{"callId":`+transcript.QuoteText(b.Call)+`,"status":"`+status+`"}`)
-			default:
-				said = append(said, part)
-			}
-		}
-		switch {
-		case m.Assistant:
-			model := ""
-			if m.Model != "" {
-				model = `,"model":` + transcript.QuoteText(m.Model)
-			}
-			record(m.Time, "assistant", model+message("model", said...))
-		case len(said) > 0:
-			record(m.Time, "user", `,"provenance":"real_user"`+message("user", said...))
-		}
-	}
-	record(time.Time{}, "system", `,"subtype":"custom_title","systemPayload":{"customTitle":`+transcript.QuoteText(transcript.TitlePrefix+d.Title)+`,"titleSource":"manual"}`)
-	all := make([][]byte, len(lines))
-	for i, line := range lines {
-		begin := "{"
-		if i == 0 {
-			begin += d.Resumed.JSON(len(lines)) + ","
-		}
-		all[i] = []byte(begin + line)
-	}
-	return all
-}
+var write = transcript.Writer(form, func(*transcript.Draft) template.FuncMap { return template.FuncMap{"part": parts.Part} })
 
-func message(role string, said ...string) string {
-	return `,"message":{"role":"` + role + `","parts":[` + strings.Join(said, ",") + `]}`
-}
+//go:embed copy.tmpl
+var form string
 
 var notInName = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
