@@ -171,38 +171,25 @@ type token struct {
 	line bool // it begins a line
 }
 
-// quoted matches a text.
-var quoted = lazy.Regexp(`(?s)^(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "String\\.raw`[^`]*`|`(?:\\$\\{[^}]*\\}|[^`\\\\]|\\\\.)*`)")
+// lexer matches a text, a comment, the end of a line, a name, a number, or any other sign.
+var lexer = lazy.Regexp(`(?s)"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "String\\.raw`[^`]*`|`(?:\\$\\{[^}]*\\}|[^`\\\\]|\\\\.)*`" +
+	`|//[^\n]*|/\*.*?(?:\*/|$)|\n|[A-Za-z_$][\w$]*|\d[\w$.]*|\S`)
 
 // tokens returns the tokens of a script up to a text that does not end.
 func tokens(code string) (all []token) {
 	line := false
-	for at := 0; at < len(code); {
-		n, rest := 1, code[at:]
-		switch c := rest[0]; {
-		case c <= ' ':
-			line = line || c == '\n'
-			at++
-			continue
-		case strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "/*"):
-			_, after, _ := strings.Cut(rest, map[byte]string{'/': "\n", '*': "*/"}[rest[1]])
-			at, line = len(code)-len(after), true
-			continue
-		case isText(rest), strings.HasPrefix(rest, "String.raw`"):
-			if n = len(quoted().FindString(rest)); n == 0 {
-				return all
-			}
-		case isName(rest), isDigit(c):
-			for n < len(rest) && (isName(rest[n:]) || isDigit(rest[n]) || rest[n] == '.' && isDigit(c)) {
-				n++
-			}
+	for _, t := range lexer().FindAllString(code, -1) {
+		switch {
+		case t == "\n", strings.HasPrefix(t, "//"), strings.HasPrefix(t, "/*"):
+			line = true
+		case len(t) == 1 && isText(t):
+			return all
+		default:
+			all, line = append(all, token{t, line}), false
 		}
-		all, line, at = append(all, token{rest[:n], line}), false, at+n
 	}
 	return all
 }
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // tired reports whether more was skipped than a script that a model writes can need: calls nested in calls are read again.
 func (s *script) tired() bool { return s.skipped > 8*len(s.tokens) }
@@ -284,7 +271,7 @@ func (s *script) one(deep int) (value string, ok bool) {
 		return value, transcript.Valid([]byte(value))
 	case t == "true", t == "false", t == "null":
 		return t, true
-	case t != "" && isDigit(t[0]):
+	case t != "" && t[0] >= '0' && t[0] <= '9':
 		value = strings.ReplaceAll(t, "_", "")
 		return value, transcript.Valid([]byte(value))
 	case isText(t):
