@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"ccd/internal/ownfile"
 )
 
 // Found is a transcript found by Scan.
@@ -21,7 +19,6 @@ type Found struct {
 	Root    Root
 	Size    int64 // bytes
 	ModTime time.Time
-	Links   int // number of hard links: backup programs make some
 }
 
 // Scan walks all roots once and returns the files that Options.Match accepts, newest first. The errors are about roots
@@ -35,7 +32,7 @@ func Scan(ctx context.Context, o Options) ([]Found, []error) {
 	o.Log = slog.New(slog.DiscardHandler) // Scan returns the errors
 	t := newTree(&o)
 	t.onFile = func(d *dir, name string, info fs.FileInfo, _ bool) {
-		found = append(found, Found{filepath.Join(d.path, name), o.Roots[d.root], info.Size(), info.ModTime(), ownfile.Links(info)})
+		found = append(found, Found{filepath.Join(d.path, name), o.Roots[d.root], info.Size(), info.ModTime()})
 	}
 	t.onSkip = func(err error) { errs = append(errs, err) }
 	for i, err := range t.resolve() {

@@ -26,7 +26,6 @@ import (
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/daemon"
 	"ccd/internal/mark"
-	"ccd/internal/transcript"
 	"ccd/internal/words"
 )
 
@@ -150,7 +149,7 @@ func cmdDemoted(ts *testscript.TestScript, args []string) {
 	var answer struct{ Content string }
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &answer))
 	preview := answer.Content
-	ts.Setenv("ID", string(transcript.Demoted(preview)))
+	ts.Setenv("ID", string(mark.IDs(preview)[0]))
 	session := strings.TrimSuffix(filepath.Base(args[1]), ".jsonl")
 	f, err := os.OpenFile(ts.MkAbs(args[1]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	ts.Check(err)

@@ -69,14 +69,8 @@ func plain(text string) int {
 // Inline returns text for use inside a line of ccd: escaped as by Quote, with white space collapsed to single spaces,
 // and truncated to max characters with an ellipsis (max <= 0: not truncated).
 func Inline(text string, max int) string {
-	s, _ := inline(text, max)
-	return s
-}
-
-// inline is Inline; whole reports that nothing was truncated.
-func inline(text string, max int) (s string, whole bool) {
 	if (max <= 0 || len(text) <= max) && plain(text) == len(text) && !strings.Contains(text, "  ") && !strings.Contains(text, "\t") && strings.TrimSpace(text) == text {
-		return text, true // as most are
+		return text // as most are
 	}
 	var b strings.Builder
 	n, space := 0, false
@@ -94,7 +88,7 @@ func inline(text string, max int) (s string, whole bool) {
 		}
 		if max > 0 && n+w > max-1 && (n+w > max || strings.Trim(text[size:], " \t\n\r") != "") {
 			b.WriteString("…")
-			return b.String(), false
+			return b.String()
 		}
 		if space {
 			b.WriteByte(' ')
@@ -104,7 +98,7 @@ func inline(text string, max int) (s string, whole bool) {
 		n += w
 		text = text[size:]
 	}
-	return b.String(), true
+	return b.String()
 }
 
 // escapeNext returns the escaped form of the start of text, and how many bytes of text that replaces. It escapes what

@@ -7,24 +7,6 @@ import (
 	"ccd/internal/mark"
 )
 
-func TestDemoted(t *testing.T) {
-	id := mark.Sum([]byte("whole")).ID()
-	line := Demotion(id, 349242, 60102, 2000)
-	for text, want := range map[string]mark.ID{
-		"1\n2\n" + line + "\nmore\n": id,
-		line:                         id,
-		"x [ccd " + string(id) + "] y " + line + "\n": id,
-		"[ccd " + string(id) + " output, 4 KB]":       "",
-		strings.Replace(line, "[ccd", `[\ccd`, 1):     "",
-		line[:len(line)-1]:                            "",
-		"":                                            "",
-	} {
-		if got := Demoted(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
 // TestADemotedReadIsNotTheFile holds that our own lines are never taken for a file's, nor its beginning for all of it.
 func TestADemotedReadIsNotTheFile(t *testing.T) {
 	id := mark.Sum([]byte("whole")).ID()

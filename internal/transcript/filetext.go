@@ -14,7 +14,7 @@ func numberedLines(result string) iter.Seq2[int, string] {
 		next := 0
 		for line := range strings.Lines(result) {
 			n, text, ok := numberedLine(strings.TrimSuffix(line, "\n"))
-			if !ok || next > 0 && n != next || demotion(text) != "" || !yield(n, text) {
+			if !ok || next > 0 && n != next || isDemotion(text) || !yield(n, text) {
 				return
 			}
 			next = n + 1

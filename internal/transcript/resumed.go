@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 )
 
@@ -95,29 +96,9 @@ func Demotion(id mark.ID, chars, lines, shown int) string {
 
 const demoted = "above are its first "
 
-// Demoted returns the ID of the whole of an output that ccd's hook demoted, or "".
-func Demoted(text string) mark.ID {
-	for rest := text; ; {
-		i := strings.Index(rest, "[ccd ")
-		if i < 0 {
-			return ""
-		}
-		if id := demotion(rest[i:]); id != "" {
-			return id
-		}
-		rest = rest[i+1:]
-	}
+// isDemotion reports whether a line is such a line.
+func isDemotion(line string) bool {
+	return strings.HasPrefix(line, "[ccd ") && demotion().MatchString(line)
 }
 
-// demotion returns the ID if the text begins with such a line.
-func demotion(text string) mark.ID {
-	rest, ok := strings.CutPrefix(text, "[ccd ")
-	if !ok || len(rest) < mark.IDLen || !mark.IsID(rest[:mark.IDLen]) {
-		return ""
-	}
-	line, _, _ := strings.Cut(rest[mark.IDLen:], "\n")
-	if !strings.HasPrefix(line, " output, ") || !strings.Contains(line, "; "+demoted) || !strings.HasSuffix(line, "]") {
-		return ""
-	}
-	return mark.ID(rest[:mark.IDLen])
-}
+var demotion = lazy.Regexp(`^\[ccd [0-9a-z]{12} output, .*; ` + demoted + `.*\]$`)

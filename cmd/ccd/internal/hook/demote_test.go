@@ -14,6 +14,7 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor/limits"
+	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
@@ -65,7 +66,7 @@ func updated(t *testing.T, a Answer) any {
 // restored returns what the archive has under the ID of a preview.
 func restored(t *testing.T, a *archive.Archive, preview string) string {
 	t.Helper()
-	id := transcript.Demoted(preview)
+	id := mark.IDs(preview)[0]
 	found, err := a.Lookup(context.Background(), id)
 	if err != nil || len(found) != 1 {
 		t.Fatalf("id %q: %d found, %v", id, len(found), err)
@@ -305,7 +306,7 @@ func TestNothingInAnOutputPosesAsOurs(t *testing.T) {
 	got, err := p.ask(p.output("mcp__x__y", `{}`, text))
 	testkit.Must(t, err)
 	preview := updated(t, got).(string)
-	id := string(transcript.Demoted(preview))
+	id := string(mark.IDs(preview)[0])
 	for line := range strings.Lines(preview) {
 		if strings.Contains(line, "[ccd") && !strings.HasPrefix(line, "[ccd "+id+" ") {
 			t.Errorf("not ours: %q", line)
