@@ -1,13 +1,10 @@
 package compactor
 
 import (
-	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	"ccd/compactor/lexicon"
-	"ccd/compactor/limits"
 	"ccd/internal/mark"
 	"ccd/internal/session"
 	"ccd/internal/transcript"
@@ -35,38 +32,38 @@ type Section struct {
 	Body string `json:"body"` // finished Markdown: whole lines, quoted and escaped, each of at most 2000 chars
 }
 
-// Header holds the figures that the compactor contributes to the front matter.
+// Header holds the figures that the compactor contributes to the front matter (docs/FORMAT.md).
 type Header struct {
-	Model          string
-	Window         int64   // context window, real tokens
-	Assumed        bool    // the window is assumed
-	Pressure       float64 // share of the window in use, from 0
-	Level          Level   // by the highest pressure
-	Tokens         Tokens
-	KeyInformation KeyInformation
-	Verified       bool
-	Reason         string    // why not Verified, "" otherwise
-	Secrets        []Secrets // that the session has and the text does not, by kind; kinds without one are left out
+	Model          string         `json:"model"`
+	Window         int64          `json:"context_window"` // real tokens
+	Assumed        bool           `json:"context_window_assumed"`
+	Pressure       float64        `json:"pressure"` // share of the window in use, from 0
+	Level          Level          `json:"level"`    // by the highest pressure
+	Tokens         Tokens         `json:"tokens"`
+	KeyInformation KeyInformation `json:"key_information"`
+	Redacted       map[string]int `json:"redacted"` // different secrets, by kind, that the session has and the text does not show
+	Verified       bool           `json:"verified"`
+	Reason         string         `json:"reason"` // why not Verified, "" otherwise
 }
 
-// Tokens compares sizes, in tokens.
+// Tokens compares sizes, in tokens. What the file says of its own size is 0 before that is written.
 type Tokens struct {
-	Original      int64   // estimated, of all items that the agent saw
-	Companion     int64   // estimated, of the sections and the lead
-	Reported      int64   // real tokens of the context as the transcript reports them, 0 if it does not
-	Context       int64   // estimated, of the agent's context
-	SavedPercent  float64 // of Original, one decimal; negative if the companion is longer
-	CharsPerToken float64 // from the session's own reports, else from its scripts
+	Original      int64   `json:"original"`      // estimated, of all items that the agent saw
+	Companion     int64   `json:"companion"`     // estimated, of the text after the front matter
+	Saved         float64 `json:"saved_percent"` // of Original, one decimal; negative if the text is longer
+	Estimator     string  `json:"estimator"`
+	About         int64   `json:"about"`    // of the same text, by CharsPerToken; 0 in a companion written by an older ccd
+	Reported      int64   `json:"reported"` // real tokens of the context as the transcript reports them, 0 if it does not
+	Context       int64   `json:"-"`        // estimated, of the agent's context
+	CharsPerToken float64 `json:"-"`        // from the session's own reports, else from its scripts
 }
 
 // KeyInformation counts key facts: messages of the human, edited paths, decisions, answers, failures. A fact that is not
 // visible is recoverable by its record; none is ever lost.
-type KeyInformation struct{ Visible, Recoverable, Lost int }
-
-// Secrets counts different secrets of a kind.
-type Secrets struct {
-	Kind string
-	N    int
+type KeyInformation struct {
+	Visible     int `json:"visible"`
+	Recoverable int `json:"recoverable"`
+	Lost        int `json:"lost"`
 }
 
 // Text returns the bytes of a span of the transcript, valid until its next call.
@@ -280,18 +277,8 @@ func (d *draft) finish() *Compaction {
 		}
 	}
 	out.Header = Header{
-		Model: st.Model, Window: st.Window, Assumed: st.Assumed, Pressure: st.Pressure, Level: st.Level,
-		Tokens: Tokens{
-			Original: st.Total, Companion: limits.Tokens(int64(d.length() + limits.Chars(d.c.o.MaxTokens) - d.c.o.Budget(d.c.name))), Reported: st.Reported, Context: st.Context,
-			CharsPerToken: d.c.PerToken(),
-		},
-	}
-	for _, kind := range slices.Sorted(maps.Keys(d.s.Secrets())) {
-		out.Header.Secrets = append(out.Header.Secrets, Secrets{kind, d.s.Secrets()[kind]})
-	}
-	if st.Total > 0 {
-		part := 1 - float64(out.Header.Tokens.Companion)/float64(st.Total)
-		out.Header.Tokens.SavedPercent = math.Round(part*1000) / 10
+		Model: st.Model, Window: st.Window, Assumed: st.Assumed, Pressure: st.Pressure, Level: st.Level, Redacted: d.s.Secrets(),
+		Tokens: Tokens{Original: st.Total, Reported: st.Reported, Context: st.Context, CharsPerToken: d.c.PerToken()},
 	}
 	out.Wanted = d.models.missing()
 	out.Events = d.told()

@@ -54,9 +54,6 @@ const Rules = limits.Rules
 // Defaults returns the limits as shipped.
 func Defaults() Options { return limits.Defaults() }
 
-// ParseLevel returns the level with a name as in Level.String.
-func ParseLevel(name string) (Level, error) { return limits.ParseLevel(name) }
-
 // FocusWords splits a text into the words of a focus. It fails if there are none or too many.
 func FocusWords(text string) ([]string, error) { return limits.FocusWords(text) }
 

@@ -283,7 +283,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 					t.Fatalf("in %d chars there is %q:\n%s", room, secret[i:i+6], text)
 				}
 			}
-			if got := fmt.Sprint(made.Header.Secrets); got != "[{aws-key 1}]" || !strings.Contains(text, "[redacted aws-key 1]") {
+			if got := fmt.Sprint(made.Header.Redacted); got != "map[aws-key:1]" || !strings.Contains(text, "[redacted aws-key 1]") {
 				t.Errorf("in %d chars the secrets are %s", room, got)
 			}
 		}

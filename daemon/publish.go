@@ -128,11 +128,14 @@ func (d *Daemon) story(ctx context.Context, s *session) (*compactor.Compactor, e
 // Made returns the companion of a compaction. st is the status of its model, at how much of the transcript it covers, and sum the
 // SHA-256 of these bytes. Equal arguments give the same text.
 func Made(s transcript.Session, o compactor.Options, st compactor.Status, c *compactor.Compaction, at Place, sum mark.Hash) Compacted {
-	doc := sidecar.Render(sidecar.Front{
-		Header: c.Header, Options: o.Hash(),
-		Agent: s.Agent, Session: name(s), Parent: st.Parent, Source: s.Source,
-		Records: st.Records, Bytes: at.Offset, Sum: sum, Host: o.Host, Manual: o.Manual,
-	}, c.Sections)
+	front := sidecar.Matter{
+		Header: c.Header, Options: o.Hash(), Agent: s.Agent, Session: name(s), Parent: st.Parent, Source: s.Source,
+		Covers: sidecar.Covers{Records: st.Records, Bytes: at.Offset, SHA256: sum.String()},
+	}
+	if !o.Manual.IsZero() {
+		front.Manual = &o.Manual
+	}
+	doc := sidecar.Render(front, o.Host, c.Sections)
 	return Compacted{Document: doc, Compaction: c, Options: o, At: at}
 }
 

@@ -43,6 +43,15 @@ func ParseLevel(name string) (Level, error) {
 	return 0, fmt.Errorf("unknown level %q, must be one of %s", name, strings.Join(levelNames[Gentle:], ", "))
 }
 
+// MarshalText returns the name for JSON. It never fails.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote. It fails as ParseLevel does.
+func (l *Level) UnmarshalText(name []byte) (err error) {
+	*l, err = ParseLevel(string(name))
+	return err
+}
+
 // Percent returns how much of a text its summary keeps, in percent.
 func (l Level) Percent() int {
 	switch l {

@@ -1,13 +1,9 @@
 package sidecar
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
@@ -19,21 +15,6 @@ import (
 
 // Version is the version of the companion's format: the value of `ccd:` in the front matter.
 const Version = 1
-
-// Front is what Render makes the front matter of: the compactor's figures and the source.
-type Front struct {
-	compactor.Header
-	Options string // hash of the options that made the text
-	Agent   string
-	Session string
-	Parent  string    // session that started this one, "" for a main session
-	Source  string    // path of the transcript below the agent's home
-	Records int       // covered
-	Bytes   int64     // covered
-	Sum     mark.Hash // SHA-256 of the covered bytes
-	Host    string    // where `ccd restore` runs
-	Manual  compactor.Manual
-}
 
 // Document is a companion as text.
 type Document struct {
@@ -93,10 +74,10 @@ func about(chars int64, perToken float64) int64 {
 
 // sized returns the lead with the size of the whole text, and that size. It counts again until the digits of the size no longer
 // change the size, which ends because a longer number never makes the text shorter.
-func sized(f Front, body string) (lead string, size int64) {
+func sized(m Matter, host, body string) (lead string, size int64) {
 	for {
-		lead = Lead(f.Host, f.Session, size)
-		n := about(int64(utf8.RuneCountInString(lead+body)), f.Tokens.CharsPerToken)
+		lead = Lead(host, m.Session, size)
+		n := about(int64(utf8.RuneCountInString(lead+body)), m.Tokens.CharsPerToken)
 		if n <= size {
 			return lead, size
 		}
@@ -104,139 +85,25 @@ func sized(f Front, body string) (lead string, size int64) {
 	}
 }
 
-// Render writes the companion: front matter, lead, sections. Equal input gives equal bytes.
-func Render(f Front, sections []compactor.Section) Document {
+// Render writes the companion: front matter, lead, sections. It sets the versions and the sizes. Equal input gives equal bytes.
+func Render(m Matter, host string, sections []compactor.Section) Document {
 	var body strings.Builder
-	lines := strings.Count(Lead(f.Host, f.Session, 0), "\n")
-	first := make([]string, 0, len(sections))
-	above := frontLines(f)
+	lines := strings.Count(Lead(host, m.Session, 0), "\n")
+	above := strings.Count(m.text(nil), "\n")
+	var first []string
 	for _, s := range sections {
 		first = append(first, fmt.Sprintf("%s: %d", s.Name, above+lines+2))
 		part := "\n## " + s.Name + "\n" + s.Body
 		body.WriteString(part)
 		lines += strings.Count(part, "\n")
 	}
-	lead, size := sized(f, body.String())
+	lead, size := sized(m, host, body.String())
 	doc := Document{Tokens: Tokens(lead + body.String()), About: size}
-	if f.Tokens.Original > 0 {
-		doc.Saved = 100 * (1 - float64(doc.Tokens)/float64(f.Tokens.Original))
+	if m.Tokens.Original > 0 {
+		doc.Saved = 100 * (1 - float64(doc.Tokens)/float64(m.Tokens.Original))
 	}
-	var b bytes.Buffer
-	b.WriteString(front(f, doc, "{"+strings.Join(first, ", ")+"}"))
-	b.WriteString(lead)
-	b.WriteString(body.String())
-	doc.Text = b.Bytes()
+	m.Tokens.Companion, m.Tokens.About = doc.Tokens, doc.About
+	m.Tokens.Saved, m.Pressure = math.Round(10*doc.Saved)/10, math.Round(100*m.Pressure)/100
+	doc.Text = []byte(m.text(first) + lead + body.String())
 	return doc
-}
-
-func frontLines(f Front) int { return strings.Count(front(f, Document{}, "{}"), "\n") }
-
-func front(f Front, doc Document, sections string) string {
-	var b strings.Builder
-	line := func(key, value string) { b.WriteString(key + ": " + value + "\n") }
-	b.WriteString("---\n")
-	line("ccd", strconv.Itoa(Version))
-	line("rules", strconv.Itoa(compactor.Rules))
-	line("options", scalar(f.Options))
-	if !f.Manual.IsZero() {
-		line("manual", manual(f.Manual))
-	}
-	line("agent", scalar(f.Agent))
-	line("session", scalar(mark.Name(f.Session)))
-	if f.Parent != "" {
-		line("parent", scalar(mark.Name(f.Parent)))
-	}
-	line("source", scalar(mark.Name(f.Source)))
-	line("covers", fmt.Sprintf("{records: %d, bytes: %d, sha256: %s}", f.Records, f.Bytes, f.Sum))
-	line("model", scalar(f.Model))
-	window := strconv.FormatInt(f.Window, 10)
-	if f.Assumed {
-		window += " (assumed)"
-	}
-	line("context_window", window)
-	line("pressure", strconv.FormatFloat(f.Pressure, 'f', 2, 64))
-	line("level", f.Level.String())
-	line("tokens", fmt.Sprintf("{original: %d, companion: %d, saved_percent: %.1f, estimator: chars*4/3, about: %d, reported: %d}",
-		f.Tokens.Original, doc.Tokens, doc.Saved, doc.About, f.Tokens.Reported))
-	line("key_information", fmt.Sprintf("{visible: %d, recoverable: %d, lost: %d}", f.KeyInformation.Visible, f.KeyInformation.Recoverable, f.KeyInformation.Lost))
-	if len(f.Secrets) > 0 {
-		line("redacted", redacted(f.Secrets))
-	}
-	line("verified", strconv.FormatBool(f.Verified))
-	if f.Reason != "" {
-		line("reason", scalar(f.Reason))
-	}
-	line("sections", sections)
-	b.WriteString("---\n")
-	return b.String()
-}
-
-// redacted formats how many secrets of each kind are left out: {aws-key: 1, github-pat: 2}.
-func redacted(all []compactor.Secrets) string {
-	parts := make([]string, 0, len(all))
-	for _, s := range all {
-		parts = append(parts, s.Kind+": "+strconv.Itoa(s.N))
-	}
-	return "{" + strings.Join(parts, ", ") + "}"
-}
-
-// manual formats the options set by hand: {focus: [a, b], max_tokens: 14000}, only those that are set.
-func manual(m compactor.Manual) string {
-	var parts []string
-	if len(m.Focus) > 0 {
-		words := make([]string, 0, len(m.Focus))
-		for _, w := range m.Focus {
-			words = append(words, item(w))
-		}
-		parts = append(parts, "focus: ["+strings.Join(words, ", ")+"]")
-	}
-	if m.MaxTokens > 0 {
-		parts = append(parts, "max_tokens: "+strconv.Itoa(m.MaxTokens))
-	}
-	if m.Ratio > 0 {
-		parts = append(parts, "ratio: "+strconv.FormatFloat(m.Ratio, 'f', -1, 64))
-	}
-	return "{" + strings.Join(parts, ", ") + "}"
-}
-
-// item formats a string within a list. It also quotes what YAML would read as a number, a boolean or null.
-func item(s string) string {
-	if word().MatchString(s) && !reserved().MatchString(s) {
-		return s
-	}
-	return quoted(s)
-}
-
-var (
-	word     = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_./-]*$`)
-	reserved = lazy.Regexp(`(?i)^(true|false|yes|no|on|off|null|y|n)$`)
-)
-
-var plain = lazy.Regexp(`^[A-Za-z0-9_./@+-][A-Za-z0-9_./@+ -]*$`)
-
-// scalar formats a string as a YAML scalar: plain if that is safe, else in double quotes as JSON does.
-func scalar(s string) string {
-	if plain().MatchString(s) && !strings.HasSuffix(s, " ") {
-		return s
-	}
-	return quoted(s)
-}
-
-// quoted returns s as a JSON string. It escapes what could pass for a marker and what is invisible.
-func quoted(s string) string {
-	q, err := json.Marshal(strings.ToValidUTF8(s, "\ufffd"))
-	if err != nil {
-		return `""`
-	}
-	var b strings.Builder
-	for _, r := range strings.ReplaceAll(string(q), "[ccd", `\u005bccd`) {
-		if c := string(r); r < utf8.RuneSelf || mark.Visible(c) == c {
-			b.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.AppendRune(nil, r) {
-			fmt.Fprintf(&b, `\u%04x`, unit)
-		}
-	}
-	return b.String()
 }

@@ -25,17 +25,17 @@ func sections() []compactor.Section {
 	}
 }
 
-func matter() Front {
-	f := Front{
+func matter() Matter {
+	f := Matter{
 		Options: "8c1f02aa", Agent: "claude-code", Session: "5d2f7a1e", Source: "projects/-home-me/x: y\n.jsonl",
-		Records: 3, Bytes: 400, Sum: mark.Sum([]byte("x")), Host: "forge",
+		Covers: Covers{3, 400, mark.Sum([]byte("x")).String()},
 	}
 	f.Tokens.Original, f.Window, f.Assumed, f.Level, f.Verified = 4000, 200000, true, compactor.Gentle, true
 	return f
 }
 
 func TestRenderAndParse(t *testing.T) {
-	doc := Render(matter(), sections())
+	doc := Render(matter(), "forge", sections())
 	p, err := Parse(doc.Text)
 	testkit.Must(t, err)
 	if err := p.Check(); err != nil {
@@ -70,7 +70,7 @@ func TestRenderAndParse(t *testing.T) {
 }
 
 func TestEmptySession(t *testing.T) {
-	p, err := Parse(Render(matter(), nil).Text)
+	p, err := Parse(Render(matter(), "forge", nil).Text)
 	if err != nil || p.Check() != nil || len(p.Sections) != 0 {
 		t.Errorf("%+v, %v, %v", p, err, p.Check())
 	}
@@ -89,7 +89,7 @@ func TestAbout(t *testing.T) {
 	for n := 0; n < 3000; n += testkit.Cases(t, 67, 1) {
 		f := matter()
 		f.Tokens.CharsPerToken = 1 + float64(n%40)/10
-		doc := Render(f, []compactor.Section{{Name: "Handover", Body: strings.Repeat("x", n*n/60) + "\n"}})
+		doc := Render(f, "forge", []compactor.Section{{Name: "Handover", Body: strings.Repeat("x", n*n/60) + "\n"}})
 		p, err := Parse(doc.Text)
 		testkit.Must(t, err)
 		_, body, _ := strings.Cut(string(doc.Text), "\n---\n")
@@ -128,7 +128,7 @@ func TestLead(t *testing.T) {
 }
 
 func TestCheckSeesWhatIsMissing(t *testing.T) {
-	whole := Render(matter(), sections()).Text
+	whole := Render(matter(), "forge", sections()).Text
 	for n := range len(whole) {
 		p, err := Parse(whole[:n])
 		if err == nil && p.Check() == nil {
@@ -158,7 +158,7 @@ func TestPath(t *testing.T) {
 // A file that is not ours is never replaced, moved or removed, whatever its name.
 func TestForeignFilesStay(t *testing.T) {
 	dir := t.TempDir()
-	doc := Render(matter(), sections()).Text
+	doc := Render(matter(), "forge", sections()).Text
 	for name, make := range map[string]func(path string) error{
 		"text":      func(p string) error { return os.WriteFile(p, []byte("---\ntitle: x\n"), 0o600) },
 		"empty":     func(p string) error { return os.WriteFile(p, nil, 0o600) },
@@ -198,7 +198,7 @@ func TestForeignFilesStay(t *testing.T) {
 func TestCopy(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "a"+Suffix), filepath.Join(dir, "below", "there", "a"+Suffix)
-	doc := Render(matter(), sections()).Text
+	doc := Render(matter(), "forge", sections()).Text
 	testkit.Must(t, os.WriteFile(from, doc, 0o600))
 	testkit.Must(t, Copy(from, to))
 	if b, err := os.ReadFile(to); err != nil || string(b) != string(doc) {

@@ -14,6 +14,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
+	"ccd/internal/mark"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
@@ -76,7 +77,7 @@ func (p *place) find(path string) transcript.Session {
 }
 
 // companion writes the companion of the session at path, with that handover, and returns its path.
-func (p *place) companion(path, now string, change func(*sidecar.Front)) string {
+func (p *place) companion(path, now string, change func(*sidecar.Matter)) string {
 	p.t.Helper()
 	s := p.find(path)
 	doc := document(s, now, change)
@@ -85,8 +86,8 @@ func (p *place) companion(path, now string, change func(*sidecar.Front)) string 
 	return at
 }
 
-func document(s transcript.Session, now string, change func(*sidecar.Front)) []byte {
-	f := sidecar.Front{Agent: s.Agent, Session: s.ID, Source: s.Source, Records: 41, Bytes: 0, Host: "forge", Options: "01234567"}
+func document(s transcript.Session, now string, change func(*sidecar.Matter)) []byte {
+	f := sidecar.Matter{Agent: s.Agent, Session: s.ID, Source: s.Source, Covers: sidecar.Covers{Records: 41, SHA256: mark.Hash{}.String()}, Options: "01234567"}
 	f.Model, f.Window, f.Pressure, f.Level = "some-model", 200000, 0.81, compactor.Aggressive
 	if change != nil {
 		change(&f)
@@ -95,7 +96,7 @@ func document(s transcript.Session, now string, change func(*sidecar.Front)) []b
 		{Name: "Handover", Body: now},
 		{Name: "Record", Body: "## #3 human: \"mend it\"\n#9 agent, last:\n> The export writes 48,212 cents.\n"},
 	}
-	return sidecar.Render(f, sections).Text
+	return sidecar.Render(f, "forge", sections).Text
 }
 
 const ledger = `Task (#30, 2026-03-01 11:40): "also add a regression test for "invoice 48213", then stop" (to your #28: "The cents are right.")
@@ -156,7 +157,7 @@ func TestAStartOffersNeither(t *testing.T) {
 	sub := strings.Replace(agent.claude(uuid1), uuid1, "agent-0123abcd", 1)
 	agent.companion(sub, ledger, nil)
 	child := newPlace(t)
-	child.companion(child.claude(uuid1), ledger, func(f *sidecar.Front) { f.Parent = uuid2 })
+	child.companion(child.claude(uuid1), ledger, func(f *sidecar.Matter) { f.Parent = uuid2 })
 	other := newPlace(t)
 	other.companion(strings.Replace(other.claude(uuid1), "ledger", "other", 1), ledger, nil)
 	clear := newPlace(t) // nothing proves which session was cleared

@@ -35,7 +35,7 @@ func (h Hooks) prompt(ctx context.Context, e Event, s transcript.Session) (Answe
 	case p < h.Pressure:
 		return Answer{}, nothing("pressure below the threshold")
 	}
-	level := c.front.Level
+	level := c.front.Level.String()
 	if !h.noteLevel(s, level) {
 		return Answer{}, nothing("warned before")
 	}
@@ -112,7 +112,7 @@ func readTail(path string, from int64) (size int64, lines []byte) {
 
 // warning returns the warning, at most maxPrompt units long.
 func (h Hooks) warning(e Event, c companion, p float64) string {
-	told := phrase(c.front.Level) + fmt.Sprintf(", %.0f%% of the window. Record, as data: ", 100*p)
+	told := phrase(c.front.Level.String()) + fmt.Sprintf(", %.0f%% of the window. Record, as data: ", 100*p)
 	back := "; `" + h.restore() + "` prints the text behind `[ccd ID ...]`."
 	room := maxPrompt - units(e.Agent, told) - units(e.Agent, back)
 	if where := h.where(c, maxPrompt); units(e.Agent, where) <= room {

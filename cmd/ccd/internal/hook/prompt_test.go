@@ -24,7 +24,7 @@ func TestPressureIsToldOncePerLevel(t *testing.T) {
 		e := Event{Name: UserPromptSubmit, Session: uuid1, Transcript: p.claude(uuid1)}
 		said := 0
 		for _, level := range []compactor.Level{compactor.Aggressive, compactor.Aggressive, compactor.Maximum, compactor.Aggressive, compactor.Maximum} {
-			p.companion(e.Transcript, ledger, func(f *sidecar.Front) { f.Level = level })
+			p.companion(e.Transcript, ledger, func(f *sidecar.Matter) { f.Level = level })
 			a, err := p.ask(e)
 			if err != nil && !errors.Is(err, ErrNothing) {
 				t.Fatal(err)
@@ -56,11 +56,11 @@ func TestPressureIsThatOfNow(t *testing.T) {
 	for name, c := range map[string]struct {
 		tail   string
 		want   string
-		change func(*sidecar.Front)
+		change func(*sidecar.Matter)
 	}{
-		"below":                     {"", "", func(f *sidecar.Front) { f.Pressure = 0.59 }},
-		"assumed":                   {"", "", func(f *sidecar.Front) { f.Assumed = true }},
-		"another transcript":        {"", "", func(f *sidecar.Front) { f.Bytes += 1000 }},
+		"below":                     {"", "", func(f *sidecar.Matter) { f.Pressure = 0.59 }},
+		"assumed":                   {"", "", func(f *sidecar.Matter) { f.Assumed = true }},
+		"another transcript":        {"", "", func(f *sidecar.Matter) { f.Covers.Bytes += 1000 }},
 		"nothing since":             {"", "81%", nil},
 		"grown":                     {usage(180000), "90%", nil},
 		"grown, a line not ended":   {usage(180000) + strings.TrimSuffix(usage(1000), "\n"), "90%", nil},
@@ -71,8 +71,8 @@ func TestPressureIsThatOfNow(t *testing.T) {
 	} {
 		p := newPlace(t)
 		p.write(p.claude(uuid1), covered+c.tail, 0)
-		p.companion(p.claude(uuid1), ledger, func(f *sidecar.Front) {
-			if f.Bytes = int64(len(covered)); c.change != nil {
+		p.companion(p.claude(uuid1), ledger, func(f *sidecar.Matter) {
+			if f.Covers.Bytes = int64(len(covered)); c.change != nil {
 				c.change(f)
 			}
 		})

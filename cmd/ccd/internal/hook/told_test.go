@@ -213,7 +213,7 @@ func TestManualIsThatOfTheCompanion(t *testing.T) {
 	p := newPlace(t)
 	path := p.given(mill(t, claude, 3, scripts["English"]))
 	want := compactor.Manual{Focus: []string{"sluice", "weir"}}
-	p.companion(path, ledger, func(f *sidecar.Front) { f.Manual = want })
+	p.companion(path, ledger, func(f *sidecar.Matter) { f.Manual = &want })
 	fold, got := p.Fold, compactor.Manual{}
 	p.Fold = func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 		got = m

@@ -40,7 +40,7 @@ func (f *filterFlags) add(flags *pflag.FlagSet) {
 	flags.Lookup("keep-recent").DefValue = "4"
 	flags.StringSliceVar(&f.roles, "keep-role", nil, "in a list, keep messages of this `ROLE`; repeatable (default system, user)")
 	flags.Func("level", "in a list, summarize to this `LEVEL`: gentle (30 %), standard (20 %), aggressive (10 %), maximum (5 %)", func(name string) (err error) {
-		f.level, err = compactor.ParseLevel(name)
+		f.level, err = limits.ParseLevel(name)
 		return err
 	})
 	flags.StringArrayVar(&f.patterns, "keep-pattern", nil, "in a list, keep messages that match `REGEXP`; repeatable")
