@@ -368,7 +368,7 @@ func (h *handover) hasContent(e *event) bool {
 	}
 	t, n := h.words.of(text), 0
 	for _, f := range strings.Fields(text) {
-		if isValue(strings.Trim(f, ".,:;!?()")) && !lexicon.IsNumber(strings.Trim(f, ".,:;!?()#")) {
+		if lexicon.IsValue(strings.Trim(f, ".,:;!?()")) && !lexicon.IsNumber(strings.Trim(f, ".,:;!?()#")) {
 			n += 2
 		}
 	}

@@ -114,7 +114,7 @@ func (v *vocabulary) run(text string) {
 	for len(text) > 0 && isEdge(text[len(text)-1]) {
 		text = text[:len(text)-1]
 	}
-	if isValue(text) {
+	if lexicon.IsValue(text) {
 		v.add(text, &v.out.values)
 		if v.parts {
 			v.add(text[strings.LastIndexAny(text, `/\`)+1:], &v.out.values)
@@ -133,29 +133,6 @@ func (v *vocabulary) letters(text string) {
 
 func isEdge(c byte) bool {
 	return c == '.' || c == ':' || c == '-' || c == '_' || c == '@' || c == '\\'
-}
-
-// isValue reports whether a run is more than a word: it has a digit, the form of a path, an identifier or a flag, or only capitals.
-func isValue(text string) bool {
-	has, inner, capitals := lexicon.Class(0), false, 0
-	for i := range len(text) {
-		k := lexicon.ClassOf(text[i])
-		has |= k
-		if k == lexicon.Upper {
-			capitals++
-			inner = inner || i > 0 && lexicon.ClassOf(text[i-1]) == lexicon.Small
-		}
-	}
-	letters := has&lexicon.Letters != 0
-	switch {
-	case has&lexicon.Digit != 0:
-		return true
-	case len(text) < 2:
-		return false
-	case has&(lexicon.Slash|lexicon.Under|lexicon.At|lexicon.Dot) != 0, inner, text[0] == '-':
-		return letters
-	}
-	return capitals > 1 && capitals == len(text)
 }
 
 // word adds the word at the beginning of a text and returns its length in bytes.
@@ -286,7 +263,7 @@ func bare(text string) string {
 
 // isName reports whether a field of a text is a value. Between characters of a script without spaces, none is told apart.
 func isName(field string) bool {
-	return isValue(strings.Trim(field, ".,:;!?()'\"`")) && !strings.ContainsFunc(field, lexicon.IsWide)
+	return lexicon.IsValue(strings.Trim(field, ".,:;!?()'\"`")) && !strings.ContainsFunc(field, lexicon.IsWide)
 }
 
 // SaysMessage reports whether the text says most of a person's message, without values and what was pasted into it: a sentence of it,

@@ -391,7 +391,7 @@ func (f *filter) summed(first *entry, id mark.ID, text, tail string) string {
 	if printed {
 		return mark.New(id, note)
 	}
-	for _, e := range entities(text, 0) {
+	for _, e := range entities(text) {
 		if named := note + sep + mark.Inline(e, 60); !strings.Contains(s, e) && lexicon.Chars(named) < chars-2*minSaved {
 			note, sep = named, ", "
 		}

@@ -55,7 +55,7 @@ func TestTextStagesAreLinear(t *testing.T) {
 			}
 			shapeOf(what)
 			summarize(what, 600, false)
-			entities(what, 0)
+			entities(what)
 			topicsOf(what)
 			weigh([]*entry{{Piece: Piece{Text: what}, shape: shapeOf(what)}})
 			splitCode(what, func(p string) string { return p[:len(p)/2] })

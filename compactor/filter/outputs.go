@@ -56,7 +56,9 @@ func SummaryLine(text string) string {
 func IsFrame(t string) bool {
 	switch {
 	case strings.HasPrefix(t, "at "):
-		return strings.HasSuffix(t, "(Native Method)") || afterColon(strings.TrimSuffix(t, ")"))
+		t = strings.TrimSuffix(t, ")")
+		i := strings.LastIndexByte(t, ':')
+		return strings.HasSuffix(t, "(Native Method") || i > 0 && lexicon.IsNumber(t[i+1:])
 	case strings.HasPrefix(t, `File "`):
 		return strings.Contains(t, `", line `)
 	case strings.HasPrefix(t, "goroutine "):

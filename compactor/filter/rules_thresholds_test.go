@@ -53,10 +53,10 @@ func TestThresholdsOfRules(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("aB", LongestName/2)
-	if got := entities("See "+long+" here.", 0); len(got) != 1 {
+	if got := entities("See " + long + " here."); len(got) != 1 {
 		t.Errorf("a name of %d bytes is %d entities", len(long), len(got))
 	}
-	if got := entities("See "+long+"a here.", 0); len(got) != 0 {
+	if got := entities("See " + long + "a here."); len(got) != 0 {
 		t.Errorf("a name of %d bytes is an entity", len(long)+1)
 	}
 }

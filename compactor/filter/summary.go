@@ -91,7 +91,7 @@ const (
 
 // kindScores has what each kind of word counts.
 var kindScores = [NameWord + 1]int{
-	NameWord: scoreName, AcronymWord: scoreShortName, NumberWord: scoreNumber, VersionWord: scoreNumber,
+	NameWord: scoreName, AcronymWord: scoreShortName, NumberWord: scoreNumber,
 }
 
 // scoreOf returns how informative a sentence is. Names, figures, outcomes, decisions and emphasis raise the score, an empty
@@ -221,88 +221,70 @@ func fileIn(line string) string {
 	return ""
 }
 
-// entities returns the versions in a text, then at most most other names (0: a number by the text's length): identifiers, numbers,
-// paths, abbreviations and proper nouns, most frequent first.
-func entities(text string, most int) []string {
-	if most <= 0 {
-		most = max(fewestNames, min((lexicon.Chars(text)+charsPerName/2)/charsPerName, mostEntities))
-	}
+// entities returns the pinned versions in a text, then a number of other names by its length, the most frequent first: identifiers,
+// numbers with units, paths, abbreviations and proper nouns.
+func entities(text string) []string {
 	count := map[string]int{}
-	var all []string
-	add := func(name string) bool {
-		if count[name]++; count[name] == 1 && isName(name) {
-			all = append(all, name)
+	var all, proper []string
+	add := func(list *[]string, name string) bool {
+		if count[name]++; count[name] == 1 && isName(name) && len(*list) < namesRanked {
+			*list = append(*list, name)
+			return true
 		}
-		return len(all) < namesRanked
+		return false
 	}
-	Terms(text, add)
-	from, to := 0, -1 // the preceding adjacent capitalized words
-	terms, words, capitals := len(all), 0, 0
-	for lx := Lex(text); len(all) < namesRanked && lx.Next(); {
-		w, core := lx.Word, lx.Core()
+	from, to, words, capitals := 0, -1, 0, 0 // from, to: the adjacent capitalized words before
+	for lx := Lex(text); lx.Next(); {
+		w := lx.Word
 		words++
-		switch kind := KindOf(core, w.Has); {
-		case w.Opens || stops[strings.ToLower(core)]:
-		case kind == AcronymWord && w.Has == lexicon.Small:
-			add(core)
+		name, kind := lx.Name()
+		switch {
+		case kind == CapitalWord && (w.Opens || stops[strings.ToLower(name)]), kind >= AcronymWord && lexicon.IsNumber(name):
+		case kind >= AcronymWord:
+			add(&all, name)
 		case kind != CapitalWord:
 		case w.Head == to+1 && text[to] == ' ' && strings.Count(text[from:to], " ") < 2:
-			all[len(all)-1], to = text[from:w.Tail], w.Tail
+			proper[len(proper)-1], to = text[from:w.Tail], w.Tail
 		default:
 			capitals++
 			from, to = w.Head, -1
-			if add(core) && count[core] == 1 {
+			if add(&proper, name) {
 				to = w.Tail
 			}
 		}
 	}
-	if capitals*nounShare > words { // a language that writes each noun so
-		all = all[:terms]
+	if capitals*nounShare <= words { // else it is a language that writes each noun so
+		all = append(all, proper...)
 	}
 	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
+	most := max(fewestNames, min((lexicon.Chars(text)+charsPerName/2)/charsPerName, mostEntities))
 	named := pins(text)
 	for _, name := range all[:min(len(all), most)] {
-		if !slices.ContainsFunc(named, func(p string) bool { return strings.Contains(p, name) }) {
+		if !slices.Contains(named, name) {
 			named = append(named, name)
 		}
 	}
 	return named
 }
 
-// isName reports whether a word names something to people, and is no piece of JSON or of source.
-func isName(s string) bool {
-	return !strings.ContainsAny(s, `"{}[]()<>`) && (strings.IndexByte(s, '\\') < 0 || strings.HasPrefix(s[1:], `:\`)) && !strings.HasSuffix(s, "+") && !strings.HasSuffix(s, "//")
-}
-
-// version matches a version, pinned a word that pins one: stripe==9.12.0, react@18.2.0.
-var (
-	version = lazy.Regexp(`^v?\d+(?:\.\d+)*(?:[-+.]?[a-z]*\.?\d+)*$`)
-	pinned  = lazy.Regexp(`^\w[\w./-]*(?:\[[\w,-]+\])?(?:[=~<>!]=|@[\^~]?)v?\d`)
-)
+// pinned matches a version that is pinned: stripe==9.12.0, react@18.2.0, Python 3.11.
+var pinned = lazy.Regexp(`[A-Za-z][\w./-]*(?:\[[\w,-]+\])?(?:[=~<>!]=|@[\^~]?)v?\d[\w.+-]*\w|\b[A-Z][\w.-]* v?\d+\.[\d.]*\d|\bv?\d+\.\d+\.\d[\w.+-]*\b`)
 
 const mostPins = 32 // versions of one text
 
-// pins returns the distinct versions that a text names, each with what it is the version of if that is a capitalized word before it:
-// Python 3.11. Nothing else in a text is as useless when it is half remembered.
+// pins returns the distinct versions that a text names. Nothing else in a text is as useless when it is half remembered.
 func pins(text string) (all []string) {
-	name, to := "", -1 // the preceding word, if it may have a version
-	for lx := Lex(text); len(all) < mostPins && lx.Next(); {
-		w, p := lx.Word, lx.Core()
-		kind := KindOf(p, w.Has)
-		address := lexicon.IsNumber(p) && strings.Count(p, ".") == 3
-		is := kind == VersionWord && !address && version().MatchString(p) ||
-			w.Has&lexicon.Digit != 0 && w.Has&(lexicon.Equals|lexicon.At) != 0 && pinned().MatchString(p)
-		if w.Head == to+1 && (is || kind == NumberWord && strings.Contains(p, ".")) {
-			p, is = name+" "+p, true
-		}
-		if is && !slices.ContainsFunc(all, func(known string) bool { return strings.Contains(known, p) }) {
+	for _, p := range pinned().FindAllString(text, mostPins) {
+		if !slices.Contains(all, p) {
 			all = append(all, p)
-		}
-		if name, to = p, -1; w.Has&(lexicon.Upper|lexicon.Digit) == lexicon.Upper && !stops[strings.ToLower(p)] {
-			to = w.Tail
 		}
 	}
 	return all
+}
+
+// isName reports whether a word names something to people, and is no piece of JSON or of source.
+func isName(s string) bool {
+	return !strings.ContainsAny(s, `"{}[]()<>`) && (strings.IndexByte(s, '\\') < 0 || strings.HasPrefix(s[1:], `:\`)) && !strings.HasSuffix(s, "+") && !strings.HasSuffix(s, "//")
 }
 
 // splitCode shortens the prose of a text and leaves its fences unchanged. An unclosed fence extends to the end. Very short prose

@@ -47,7 +47,7 @@ func checkText(t *testing.T, text string) {
 			t.Error("summary of two lines")
 		}
 	}
-	for _, e := range entities(text, 5) {
+	for _, e := range entities(text) {
 		if e == "" || len(e) > LongestName+40 {
 			t.Errorf("entity %q", e)
 		}

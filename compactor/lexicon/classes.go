@@ -62,3 +62,26 @@ func ByteSet(list string) (t [256]bool) {
 	}
 	return t
 }
+
+// IsValue reports whether a run is more than a word: it has a digit, the form of a path, an identifier or a flag, or only capitals.
+func IsValue(text string) bool {
+	has, inner, capitals := Class(0), false, 0
+	for i := range len(text) {
+		k := ClassOf(text[i])
+		has |= k
+		if k == Upper {
+			capitals++
+			inner = inner || i > 0 && ClassOf(text[i-1]) == Small
+		}
+	}
+	letters := has&Letters != 0
+	switch {
+	case has&Digit != 0:
+		return true
+	case len(text) < 2:
+		return false
+	case has&(Slash|Under|At|Dot) != 0, inner, text[0] == '-':
+		return letters
+	}
+	return capitals > 1 && capitals == len(text)
+}
