@@ -16,14 +16,11 @@ type part struct {
 	blank int // lines before it that say nothing
 }
 
-// Lengths at which a text is cut, in chars, and how many lines of one are offered, from both ends.
+// Lengths at which a text is cut, in chars, and how many parts of one line are offered.
 const (
-	longSentence  = 200
-	shortSentence = 12
-	longLine      = 240
-	lineParts     = 60
-	firstLines    = 160
-	lastLines     = 80
+	longSentence = 200
+	longLine     = 240
+	lineParts    = 60
 )
 
 // sentences cuts prose: at the ends of sentences and lines.
@@ -39,15 +36,10 @@ func prose(text string, longest int) (all []part) {
 			blank++
 			continue
 		}
-		begun := len(all)
 		for line != "" {
 			end := lexicon.SentenceEnd(line)
 			one := strings.TrimRight(line[:end], " \t")
 			line = strings.TrimLeft(line[end:], " \t")
-			if k := len(all); k > begun && len(one) < shortSentence && len(all[k-1].text) < longSentence/2 {
-				all[k-1].text += " " + one
-				continue
-			}
 			for _, piece := range chopped(one, longest) {
 				all = append(all, part{piece, n, n, blank})
 			}
@@ -57,54 +49,35 @@ func prose(text string, longest int) (all []part) {
 	return all
 }
 
-// lines, pairs and threes cut an output or a change by its lines. A long line is cut too. Of very many lines the first and the
-// last ones are offered.
-func lines(text string) []part  { return grouped(text, 1) }
-func pairs(text string) []part  { return grouped(text, 2) }
-func threes(text string) []part { return grouped(text, 3) }
+// lines cuts an output by its lines. A long line is cut too.
+func lines(text string) []part { return grouped(strings.Split(text, "\n"), 1) }
 
-// grouping cuts a text into parts of some lines.
-type grouping struct {
-	all   []part
-	size  int // lines of a part
-	open  int // lines in the last part
-	blank int // lines since that say nothing
-}
-
-func grouped(text string, size int) []part {
-	g, rows := grouping{size: size}, strings.Split(text, "\n")
+// grouped makes parts of some lines each.
+func grouped(rows []string, size int) (all []part) {
+	open, blank := 0, 0 // lines in the last part; lines since that say nothing
 	for n, line := range rows {
 		line = strings.TrimRight(line, " \t\r")
+		last := len(all) - 1
 		switch {
-		case n >= firstLines && n < len(rows)-lastLines && !lexicon.IsError(line, true):
-			g.open, g.blank = size, 0
-		case hasWord(line):
-			g.add(line, n)
+		case last >= 0 && all[last].to == n-1 && open < size && len(line) <= longLine:
+			all[last].text += "\n" + line
+			all[last].to = n
+			open++
+		case !hasWord(line):
+			blank++
+			continue
+		case len(line) > longLine:
+			for _, piece := range chopped(line, longLine) {
+				all = append(all, part{piece, n, n, blank})
+			}
+			open = size
 		default:
-			g.blank++
+			all = append(all, part{line, n, n, blank})
+			open = 1
 		}
+		blank = 0
 	}
-	return g.all
-}
-
-// add adds a line that says something.
-func (g *grouping) add(line string, n int) {
-	last := len(g.all) - 1
-	switch {
-	case len(line) > longLine:
-		for _, piece := range chopped(line, longLine) {
-			g.all = append(g.all, part{piece, n, n, g.blank})
-		}
-		g.open = g.size
-	case last >= 0 && g.all[last].to == n-1 && g.open < g.size:
-		g.all[last].text += "\n" + line
-		g.all[last].to = n
-		g.open++
-	default:
-		g.all = append(g.all, part{line, n, n, g.blank})
-		g.open = 1
-	}
-	g.blank = 0
+	return all
 }
 
 // chopped cuts a text into pieces of about most bytes, at a blank or a comma if one is near.

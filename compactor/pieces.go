@@ -26,7 +26,6 @@ type event struct {
 	score
 	head   *piece
 	parts  []*piece
-	ending string     // of a command: how it ended, the end of its head
 	effect *piece     // of a message: what the turn changed
 	total  int        // lines of what it says
 	shown  int        // chars
@@ -332,11 +331,7 @@ func (d *draft) addText(e *event, text string) {
 	if e.failed {
 		importance = e.row().fail
 	}
-	parts := e.row().cut(text)
-	if e.heading() && e.total == 1 && len(parts) <= shortRequest { // it stands whole
-		parts = []part{{text: strings.TrimSpace(text)}}
-	}
-	d.addParts(e, importance, parts)
+	d.addParts(e, importance, e.row().cut(text))
 	if (e.kind == human || e.kind == refusal) && !e.Back && len(e.parts) > 0 {
 		e.parts[0].importance *= d.formula.opening
 	}
@@ -344,9 +339,6 @@ func (d *draft) addText(e *event, text string) {
 		e.raise()
 	}
 }
-
-// shortRequest is of how many sentences a message is never cut.
-const shortRequest = 2
 
 // raise gives the lines of an output that report an error or a warning, or how long something took, the importance that the output of a
 // failed call has.
@@ -396,21 +388,10 @@ func (d *draft) addPart(e *event, p *piece) {
 	d.pieces = append(d.pieces, p)
 }
 
-// longestCommand is up to how many bytes a command is read whole.
-const longestCommand = 64 << 10
-
-// maxHead is how many chars of a command its head has.
+// maxHead is how many chars of a command its head has, about.
 const maxHead = 180
 
 func (d *draft) cutRun(e *event) {
-	line := d.relative(strings.TrimSpace(e.Call.Command))
-	if e.Kind == session.Did && e.Call.At.Span.Len < longestCommand { // the whole of a long command
-		if a := d.action(e.Call); a.Command != "" {
-			line = d.relative(strings.TrimSpace(a.Command))
-		}
-	}
-	line = joined(line)
-	head := lexicon.Head(line, maxHead)
 	who := "ran"
 	end := ending(e.Call)
 	switch {
@@ -419,23 +400,12 @@ func (d *draft) cutRun(e *event) {
 	case e.Call.State == session.Refused:
 		who, end = "refused:", ""
 	}
-	more := line[len(head):]
-	if more != "" {
-		head = strings.TrimRight(lexicon.HeadAt(line, maxHead), " ")
-		more = strings.TrimSpace(line[len(head):])
-		head += " …"
-	}
 	text := d.output(e.Call)
 	silent := ""
 	if text == "" && !e.Call.Result.Zero() {
 		silent = ", no output"
 	}
-	e.ending = end + d.lasted(e) + silent
-	d.addHead(e, who+" `"+mark.Inline(head, 0)+"`"+e.ending)
-	for _, rest := range chopped(more, longLine) {
-		d.addParts(e, e.row().minor, []part{{"… " + rest, -1, -1, 0}})
-	}
-	d.addText(e, text)
+	d.add(e, who+" `"+mark.Inline(d.relative(joined(e.Call.Command)), maxHead)+"`"+end+d.lasted(e)+silent, text)
 }
 
 func (d *draft) cutEdit(e *event) {
@@ -450,8 +420,8 @@ func (d *draft) cutEdit(e *event) {
 	if e.kind == failedEdit {
 		text := d.output(e.Call)
 		first, _, _ := strings.Cut(text, "\n")
-		d.add(e, "edit of "+file+" failed: "+asText(first, 120)+d.laterDone(e), text)
-		d.addParts(e, e.row().minor, prefixed(added, "+", e.total))
+		d.add(e, "edit of "+file+" failed: "+asText(first, 120), text)
+		d.addParts(e, e.row().minor, signed(added, "+", e.total))
 		return
 	}
 	head := verbs[e.Call.Op] + " " + file
@@ -460,8 +430,8 @@ func (d *draft) cutEdit(e *event) {
 	}
 	d.addHead(e, head+ending(e.Call))
 	e.total = len(added) + len(removed)
-	d.addParts(e, e.row().body, prefixed(added, "+", 0))
-	d.addParts(e, e.row().minor, prefixed(removed, "-", len(added)))
+	d.addParts(e, e.row().body, signed(added, "+", 0))
+	d.addParts(e, e.row().minor, signed(removed, "-", len(added)))
 	if e.Call.State == session.Done {
 		d.effects[e.turn].change(names, len(added), len(removed))
 	}
@@ -507,38 +477,18 @@ func (d *draft) overtaken(e *event) string {
 	return fmt.Sprintf(" at %s, edited %dx since", e.time.UTC().Format("15:04Z"), n)
 }
 
-// laterDone names the newest edit of the same file after a failed one.
-func (d *draft) laterDone(e *event) string {
-	if len(e.Call.Files) == 0 {
-		return ""
-	}
-	for _, one := range slices.Backward(e.Call.Files[0].File.Edits) {
-		if later := d.eventAt(one.Event); later != nil && later.index > e.index {
-			return fmt.Sprintf(" (later edited #%d)", later.n)
-		}
-	}
-	return ""
-}
+// linesOf is how many lines of a change a part has.
+const linesOf = 3
 
-// prefixed cuts the lines of a change in threes, each with its sign; the first one has number from.
-func prefixed(all []string, sign string, from int) (parts []part) {
-	for n, line := range all {
-		if len(parts) >= firstLines {
-			break
-		}
-		line = sign + line
-		k := len(parts)
-		switch {
-		case len(line) > longLine:
-			for _, piece := range chopped(line, longLine) {
-				parts = append(parts, part{piece, from + n, from + n, 0})
-			}
-		case k > 0 && parts[k-1].to-parts[k-1].from < 2 && parts[k-1].to == from+n-1 && len(parts[k-1].text) < longLine:
-			parts[k-1].text += "\n" + line
-			parts[k-1].to++
-		case hasWord(line):
-			parts = append(parts, part{line, from + n, from + n, 0})
-		}
+// signed cuts the lines of a change, each with its sign; the first one has number from.
+func signed(all []string, sign string, from int) []part {
+	rows := make([]string, 0, len(all))
+	for _, line := range all {
+		rows = append(rows, sign+line)
+	}
+	parts := grouped(rows, linesOf)
+	for i := range parts {
+		parts[i].from, parts[i].to = parts[i].from+from, parts[i].to+from
 	}
 	return parts
 }

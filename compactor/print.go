@@ -77,9 +77,6 @@ func (d *draft) printEvent(e *event) string {
 	if p := e.effect; p != nil && p.taken {
 		effect = p.text + "\n"
 	}
-	if rest := e.rest(); rest != "" {
-		head = strings.TrimSuffix(head, e.ending) + " " + rest + e.ending
-	}
 	shown := e.taken()
 	switch {
 	case len(shown) == 0 && e.total == 0:
@@ -96,20 +93,6 @@ func (d *draft) printEvent(e *event) string {
 
 // heading reports whether an event begins a turn.
 func (e *event) heading() bool { return e.kind == human && e.Kind == session.Asked }
-
-// rest returns the end of a long command.
-func (e *event) rest() string {
-	var all []string
-	for _, p := range e.parts {
-		if p.from == -1 && p.taken {
-			all = append(all, mark.Inline(p.text, 0))
-		}
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	return "`" + lexicon.Head(strings.Join(all, " "), mostInline) + "`"
-}
 
 // taken returns the parts that were taken.
 func (e *event) taken() (all []*piece) {
