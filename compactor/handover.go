@@ -226,9 +226,7 @@ func (h *handover) newestTurn() (turn *event) {
 
 // anchor returns the newest message that names something by itself before one that does not, nil if that one does.
 func (h *handover) anchor(turn *event) *event {
-	said := h.said(turn)
-	shortQuestion := asks(said) && lexicon.Width(said) < saysSomething // which is about what was asked before
-	if h.isTask(turn) && !shortQuestion {
+	if h.isTask(turn) {
 		return nil
 	}
 	for _, e := range slices.Backward(h.asks) {
@@ -309,7 +307,7 @@ func (h *handover) answering(e *event) string {
 		return ""
 	}
 	text := h.said(e)
-	if lexicon.Width(text) >= longReply && !h.pointsAt(text, to) && !asks(h.said(to)) {
+	if lexicon.Width(text) >= longReply {
 		return ""
 	}
 	h.told = to
@@ -332,11 +330,7 @@ func (h *handover) isTask(e *event) bool {
 	if e.kind != human || e.Kind == session.Queued || h.settled(e) {
 		return false
 	}
-	to := h.repliesTo(e)
-	if to == nil {
-		return !h.cutsIn(e) && h.hasContent(e)
-	}
-	return h.hasContent(e) && !h.pointsAt(h.said(e), to)
+	return h.hasContent(e) && (h.repliesTo(e) != nil || !h.cutsIn(e))
 }
 
 // cutsIn reports whether a message is about what the agent was at work on: a long one after a stop is a task of its own.
@@ -539,17 +533,7 @@ func (h *handover) plans() {
 	if n := len(open) - len(all); n > 0 {
 		all = append(all, fmt.Sprintf("and %d more", n))
 	}
-	h.line("Plan (#%d), %d of %d steps open: %s%s", h.s.Events[p.Event].N(), len(open), len(p.Steps), strings.Join(all, "; "), h.saidAfter(at))
-}
-
-// saidAfter names the newest that the human said after a plan, "" if nothing.
-func (h *handover) saidAfter(e *event) string {
-	for _, after := range slices.Backward(h.asksAfter(e)) {
-		if after.Call != e.Call || e.Call == nil {
-			return fmt.Sprintf("; the human spoke since, last #%d", after.n)
-		}
-	}
-	return ""
+	h.line("Plan (#%d), %d of %d steps open: %s", h.s.Events[p.Event].N(), len(open), len(p.Steps), strings.Join(all, "; "))
 }
 
 func started(step transcript.PlanItem) int {
@@ -651,11 +635,6 @@ func (h *handover) checked(e *event) string {
 	return fmt.Sprintf("%s%s%s (#%d)", h.doing(e.Call, 90), ending(e.Call), result, e.n)
 }
 
-// rows returns the lines of an output.
-func (h *handover) rows(c *session.Call) []string {
-	return strings.Split(strings.TrimSpace(h.output(c)), "\n")
-}
-
 // result quotes a line of an output, behind what printed it.
 func (h *handover) result(c *session.Call, line string) string {
 	return ": " + asText(h.proves(c.Result, line), 0)
@@ -664,20 +643,17 @@ func (h *handover) result(c *session.Call, line string) string {
 // mostResult is how long a line is that says how a run ended, in chars.
 const mostResult = 100
 
-// echoes matches a line in which a runner says what it runs, as `[lint] $ golangci-lint run`.
-var echoes = regexp.MustCompile(`^(?:\[[^\]]*\] )?[$>] `)
-
 // exits matches the line of a client that says which status a command had.
 var exits = regexp.MustCompile(`^\W*(?:Command|Process)?\s*exited with (?:exit )?code \d+\W*$`)
 
 // lastLine quotes the last line of an output that is not there twice.
 func (h *handover) lastLine(c *session.Call) string {
-	rows, count := h.rows(c), map[string]int{}
+	rows, count := strings.Split(strings.TrimSpace(h.output(c)), "\n"), map[string]int{}
 	for _, row := range rows {
 		count[row]++
 	}
 	for _, row := range slices.Backward(rows) {
-		if echoes.MatchString(row) || exits.MatchString(row) || count[row] > 1 {
+		if exits.MatchString(row) || count[row] > 1 {
 			continue
 		}
 		last := joined(row)

@@ -172,9 +172,9 @@ var lineCases = []struct {
 	{
 		"git: commits after a push, below a merge",
 		[]string{"$ git push => To github.com:app/app.git\n   1a2b3c5..9f8e7d6  main -> main", "$ git commit -am a => [main c74bdb7] a", "$ git merge dev => Merge made by the 'ort' strategy."},
-		[]string{"push main -> main (#3)", "`git merge dev`", "committed after that push: `c74bdb7` (#5)"},
+		[]string{"push main -> main (#3)", "`git merge dev`"},
 	},
-	{"git: a commit after a push is HEAD", []string{"$ git push => To x:y\n   1a2b3c5..9f8e7d6  main -> main", "$ git commit -am a => [main c74bdb7] a"}, []string{"HEAD `c74bdb7`", "committed after that push: HEAD"}},
+	{"git: a commit after a push is HEAD", []string{"$ git push => To x:y\n   1a2b3c5..9f8e7d6  main -> main", "$ git commit -am a => [main c74bdb7] a"}, []string{"HEAD `c74bdb7`", "push main -> main (#3)"}},
 	{"git: a checkout that failed, and one that did not", []string{"$ git checkout -b dev => exit 128: fatal: a branch named 'dev' already exists", "$ git checkout dev => Switched to branch 'dev'"}, []string{"Git: branch `dev` (#5), `git checkout dev`, exit 0 (#5)\n"}},
 	{
 		"git: a push ends what a status said of the branch, not of the files",

@@ -58,33 +58,10 @@ func (h *handover) git() {
 	for _, o := range inOrder(seen, "HEAD", "quiet", "ahead", "status", "push", "conflict", "move", "branches") {
 		all = append(all, fmt.Sprintf("%s (#%d)", o.text, o.at.n))
 	}
-	all = append(all, h.committedSince(seen["push"], seen["HEAD"].text)...)
 	if len(all) > 0 {
 		h.line("Git: %s", strings.Join(all, ", "))
 	}
 	h.editedSince(seen["status"].at)
-}
-
-// committedSince lists the commits that git printed after a push.
-func (h *handover) committedSince(push observation, head string) []string {
-	if push.at == nil {
-		return nil
-	}
-	var all []string
-	for _, c := range h.s.Commits {
-		e := h.eventAt(c.Event)
-		switch {
-		case e == nil || e.index <= push.at.index:
-		case strings.Contains(head, c.Hash):
-			all = append(all, "HEAD")
-		default:
-			all = append(all, fmt.Sprintf("`%s` (#%d)", c.Hash, e.n))
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return []string{"committed after that push: " + strings.Join(all[max(0, len(all)-mostListed):], ", ")}
 }
 
 // branch says on which branch the work is, by what git printed or the client records, whichever is newer.

@@ -17,10 +17,9 @@ type rank uint8
 const (
 	pointed rank = iota // the reply names its number
 	closing             // it ends the text
-	listed              // it is an item of the last list before the reply
 	opening             // it begins the text
 	shared              // it has a name or a word of the reply
-	heading             // it is a heading, or begins a numbered item that stands in none
+	heading             // it is a heading, or begins a numbered item
 	leading             // it begins a line or an item of a list
 	inner
 	code // a block of code or a log: only of a text that has nothing else
@@ -32,8 +31,11 @@ const longQuoted = 500
 // gapMark stands for what a quote leaves out.
 const gapMark = " … "
 
-// excerpt quotes a text in about most chars: all of it, else the sentences that reply is about, if there is one, then the ends of the
-// text, what begins its lines, and the rest.
+// leastShare is how many chars of an item, or of what begins another line, are quoted at least: less tells nobody what it says.
+const leastShare = 40
+
+// excerpt quotes a text in about most chars: all of it, else the items that reply names by their numbers, the ends of the text, what
+// begins its lines, and the rest.
 func (h *handover) excerpt(ref session.Ref, text string, most int, reply string) string {
 	if one := joined(text); lexicon.Chars(one) <= most {
 		return asText(h.proves(ref, one), 0)
@@ -41,7 +43,6 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 	text = lexicon.Unwrapped(text)
 	all := prose(text, longQuoted)
 	ranks := h.rank(text, all, reply)
-	taken := make([]extent, len(all))
 	var counts [code + 1]int
 	for _, r := range ranks {
 		counts[r]++
@@ -50,74 +51,50 @@ func (h *handover) excerpt(ref session.Ref, text string, most int, reply string)
 	if counts[code] == len(ranks) {
 		last = code
 	}
+	taken := make([]string, len(all)) // what is quoted of each sentence
 	for r := range last + 1 {
-		share := most/max(2, counts[r]) - len(gapMark) // of a sentence, if it may be cut
-		cuts := r <= opening || r >= heading && r <= leading && share >= leastShare
-		if share = max(leastShare, share); !cuts {
-			share = most
-		}
-		for i := range all {
+		share := max(leastShare, most/max(2, counts[r])-len(gapMark)) // of a sentence that may be cut
+		for i, s := range all {
 			if ranks[i] != r || most < leastCut {
 				continue
 			}
-			n := lexicon.Chars(all[i].text)
-			switch {
-			case n <= min(share, most):
-				taken[i] = whole
-			case cuts:
-				all[i].text, taken[i] = strings.TrimSpace(lexicon.HeadAt(all[i].text, min(share, most))), begun
-				n = lexicon.Chars(all[i].text)
+			switch n := lexicon.Chars(s.text); {
+			case n <= min(share, most), r >= inner && n <= most:
+				taken[i] = s.text
+			case r < inner:
+				taken[i] = strings.TrimSpace(lexicon.HeadAt(s.text, min(share, most)))
 			default:
 				continue
 			}
-			most -= n + len(gapMark)
+			most -= lexicon.Chars(taken[i]) + len(gapMark)
 		}
 	}
 	return h.printed(ref, all, taken)
 }
 
-// leastShare is how many chars of an item, or of what begins another line, are quoted at least: less tells nobody what it says.
-const leastShare = 40
-
-// extent says how much of a sentence is quoted.
-type extent uint8
-
-const (
-	none extent = iota
-	begun
-	whole
-)
-
-// printed prints the sentences that are taken, with a mark where something is left out.
-func (h *handover) printed(ref session.Ref, all []part, taken []extent) string {
+// printed prints what is taken of the sentences, with a mark where something is left out.
+func (h *handover) printed(ref session.Ref, all []part, taken []string) string {
 	var b strings.Builder
 	gap := ""
-	for i, s := range all {
-		if taken[i] == none {
+	for i, one := range taken {
+		if one == "" {
 			gap = gapMark
 			continue
 		}
-		b.WriteString(gap + h.proves(ref, s.text))
-		if gap = " "; taken[i] == begun {
+		b.WriteString(gap + h.proves(ref, one))
+		if gap = " "; one != all[i].text {
 			gap = gapMark
 		}
 	}
-	if gap == gapMark {
-		b.WriteString(strings.TrimRight(gap, " "))
-	}
-	return asText(strings.TrimLeft(b.String(), " "), 0)
+	return asText(strings.TrimSpace(b.String()+strings.TrimRight(gap, " ")), 0)
 }
 
 // rank returns the rank of each sentence of a text.
 func (h *handover) rank(text string, all []part, reply string) []rank {
-	rows := strings.Split(text, "\n")
-	inCode := codeLines(rows)
 	tokens := h.words.of(reply)
+	rows := strings.Split(text, "\n")
+	inCode, items := codeLines(rows), lastItems(rows, numbersIn(reply))
 	ranks := make([]rank, len(all))
-	items, list := lastItems(rows, numbersIn(reply)), map[int]bool{}
-	if reply != "" {
-		list = lastList(rows)
-	}
 	begun, end := -1, -1 // the line of the sentence before, the last sentence that is no code
 	for i, s := range all {
 		begins := s.from != begun
@@ -127,8 +104,6 @@ func (h *handover) rank(text string, all []part, reply string) []rank {
 		switch {
 		case begins && items[s.from]:
 			ranks[i] = pointed
-		case begins && list[s.from]:
-			ranks[i] = listed
 		case inCode[s.from]:
 			ranks[i] = code
 			continue
@@ -136,8 +111,10 @@ func (h *handover) rank(text string, all []part, reply string) []rank {
 			ranks[i] = opening
 		case h.shares(s.text, tokens):
 			ranks[i] = shared
+		case begins && (strings.HasPrefix(rows[s.from], "#") || lexicon.NumberLen(rows[s.from]) > 0):
+			ranks[i] = heading
 		case begins:
-			ranks[i] = beginning(rows[s.from])
+			ranks[i] = leading
 		default:
 			ranks[i] = inner
 		}
@@ -147,14 +124,6 @@ func (h *handover) rank(text string, all []part, reply string) []rank {
 		ranks[end] = closing
 	}
 	return ranks
-}
-
-// beginning is the rank of what begins a line.
-func beginning(line string) rank {
-	if strings.HasPrefix(line, "#") || lexicon.NumberLen(line) > 0 {
-		return heading
-	}
-	return leading
 }
 
 // shares reports whether a text has one of some values or words.
@@ -230,53 +199,4 @@ func lastItems(rows []string, numbers map[int]bool) map[int]bool {
 		}
 	}
 	return lines
-}
-
-// betweenItems is how many lines may stand between two items of a numbered list.
-const betweenItems = 15
-
-// list is the last list of a text, found from its end.
-type list struct {
-	lines  map[int]bool // those that begin an item, and the one that leads to the first
-	first  int          // line of the first item so far, -1 before one is found
-	number int          // of that item, 0 for a bullet
-}
-
-// lastList returns the lines of the last list in a text.
-func lastList(rows []string) map[int]bool {
-	l := list{lines: map[int]bool{}, first: -1}
-	for i, row := range slices.Backward(rows) {
-		if trimmed := strings.TrimSpace(row); trimmed != "" && !l.takes(i, row, trimmed) {
-			break
-		}
-	}
-	return l.lines
-}
-
-// takes looks at the line before those that it has seen, and returns false if the list begins after it.
-func (l *list) takes(i int, row, trimmed string) bool {
-	n := itemNumber(row)
-	item := n > 0 || lexicon.BulletLen(trimmed) > 0 || strings.HasPrefix(trimmed, "| ")
-	switch {
-	case item && l.number > 0 && n == 0: // below an item
-		return true
-	case item && l.number > 0 && n >= l.number: // another list
-		return false
-	case item:
-		if n > 0 && l.number == 0 { // the bullets were below items
-			clear(l.lines)
-		}
-		l.lines[i], l.first, l.number = true, i, n
-		return true
-	case l.first < 0, strings.HasPrefix(row, "  "), l.number > 1 && l.first-i <= betweenItems:
-		return true
-	}
-	l.lines[i] = lexicon.Leads(trimmed)
-	return false
-}
-
-// pointsAt reports whether a text names the number of an item in a list that the agent wrote.
-func (h *handover) pointsAt(text string, words *event) bool {
-	numbers := numbersIn(text)
-	return len(numbers) > 0 && len(lastItems(strings.Split(h.src.Text(words.Ref), "\n"), numbers)) > 0
 }

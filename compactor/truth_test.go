@@ -173,8 +173,7 @@ var (
 	editedForm = regexp.MustCompile(`^Edited(?: since #(\d+))?(?:, in no commit seen)?: (.*)$`)
 	fileForm   = regexp.MustCompile(`([^ ,][^,]*?) \(#(\d+)\)`)
 	runForm    = regexp.MustCompile("^`?(.*)`(?:, (exit \\d+|no result recorded)| \\[exit hidden\\])?(?:: \"(.*)\")? \\(#(\\d+)\\)(?:: \"(.*)\")?$")
-	laterForm  = regexp.MustCompile("`([0-9a-f]+)` \\(#(\\d+)\\)")
-	planForm   = regexp.MustCompile(`^Plan \(#(\d+)\), (\d+) of (\d+) steps open: (.*?)(?:; and \d+ more)?(?:; the human spoke since, last #\d+.*)?$`)
+	planForm   = regexp.MustCompile(`^Plan \(#(\d+)\), (\d+) of (\d+) steps open: (.*?)(?:; and \d+ more)?$`)
 	saidForm   = regexp.MustCompile(`"([^"]*)" \(#(\d+)\)`)
 	refuseForm = regexp.MustCompile(`\(#(\d+)\): "([^"]*)"`)
 	madeForm   = regexp.MustCompile(`(?m)^\[\S+(?: \(root-commit\))? ([0-9a-f]{7,40})\] `)
@@ -258,11 +257,6 @@ func (p *plain) git(row string, check func(string, bool, string)) {
 			return c.result > number(m[3]) && strings.Contains(c.input, "git commit") && !strings.Contains(c.input, "cd ") && len(made) > 0 && made[len(made)-1][1] != m[1]
 		}
 		check("HEAD", p.says(number(m[3]), m[1]) && p.says(number(m[3]), m[2]) && !slices.ContainsFunc(p.calls, newer), row)
-	}
-	if _, later, ok := strings.Cut(row, "committed after that push: "); ok {
-		for _, m := range laterForm.FindAllStringSubmatch(later, -1) {
-			check("later", p.says(number(m[2]), m[1]), row)
-		}
 	}
 	for _, m := range pushForm.FindAllStringSubmatch(row, 1) {
 		did := func(c *plainCall) bool {
