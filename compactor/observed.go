@@ -21,7 +21,6 @@ type observation struct {
 // What git prints. These are git's own words, which it does not translate in plumbing and rarely elsewhere.
 var (
 	printedHead   = regexp.MustCompile(`(?m)^HEAD is now at ([0-9a-f]{7,40}) (.*)$`)
-	printedUpdate = regexp.MustCompile(`(?m)^Updating [0-9a-f]{7,40}\.\.([0-9a-f]{7,40})$`)
 	printedPush   = regexp.MustCompile(`(?m)^ ?([ +*!=-]) ?(\[[^\]]*\]|[0-9a-f]{6,}\.+[0-9a-f]{6,})\s+(\S+)\s+->\s+(\S+)`)
 	printedBranch = regexp.MustCompile(`(?m)(?:^On branch |^## |^\* |Switched to (?:a new )?branch ')([^\s'.]+(?:\.[^\s'.]+)*)`)
 	printedFiles  = regexp.MustCompile(`(?m)^(?:(?:[MADRCU?!][ MADRCU?!]?| [MADRCU?!]) (\S.*)|(?:\t| {4,})(?:[^\s:][^:]*:\s+)?(\S.*))$`)
@@ -45,17 +44,15 @@ func (h *handover) git() {
 			h.observe(e, seen)
 		}
 	}
-	overtaken(seen, "ahead", "commit", "move", "push", "branches")
-	overtaken(seen, "status", "commit", "move")
+	overtaken(seen, "ahead", "commit", "move", "conflict", "push")
+	overtaken(seen, "status", "commit", "move", "conflict")
 	overtaken(seen, "conflict", "commit")
 	overtaken(seen, "move", "commit")
-	overtaken(seen, "branches", "commit", "HEAD")
-	overtaken(seen, "quiet", "HEAD")
 	if b := h.s.Branch; b.Name == session.Detached && seen["HEAD"].at != nil && seen["HEAD"].at.n <= int(b.Rec) {
 		delete(seen, "HEAD")
 	}
 	all := h.branch(seen)
-	for _, o := range inOrder(seen, "HEAD", "quiet", "ahead", "status", "push", "conflict", "move", "branches") {
+	for _, o := range inOrder(seen, "HEAD", "ahead", "status", "push", "conflict", "move") {
 		all = append(all, fmt.Sprintf("%s (#%d)", o.text, o.at.n))
 	}
 	if len(all) > 0 {
@@ -128,7 +125,6 @@ func (h *handover) observeVerb(e *event, args []string, out string, seen map[str
 		if m := last(printedPush, out); m == nil || m[2] != "[new tag]" || seen["push"].at == nil { // which pushes no branch
 			seen["push"] = observation{e, h.pushed(e.Call, out)}
 		}
-		h.headPushed(e, out, seen)
 	case verb == "status" && e.Call.State != session.Failed:
 		h.status(e, out, seen)
 	case moves(args):
@@ -139,22 +135,12 @@ func (h *handover) observeVerb(e *event, args []string, out string, seen map[str
 	}
 }
 
-// headPushed takes the commit that a push of the branch ends with.
-func (h *handover) headPushed(e *event, out string, seen map[string]observation) {
-	m := last(printedPush, out)
-	if m == nil || m[1] == "!" || m[3] != "HEAD" && m[3] != cmp.Or(seen["branch"].text, h.s.Branch.Name) {
-		return
-	}
-	if _, hash, ok := strings.Cut(strings.ReplaceAll(m[2], "...", ".."), ".."); ok && !strings.Contains(seen["HEAD"].text, hash[:6]) {
-		seen["HEAD"] = observation{e, "HEAD `" + h.proves(e.Call.Result, hash) + "`"}
-	}
-}
-
 // observeDone takes what a git command printed that did not fail.
 func (h *handover) observeDone(e *event, args []string, out string, seen map[string]observation) {
 	switch verb := args[0]; {
-	case verb == "commit":
-		quietCommit(e, out, seen)
+	case verb == "commit" && !e.Call.Silent && last(session.CommitLine, out) == nil: // HEAD is another one, and nobody knows which
+		delete(seen, "HEAD")
+		seen["commit"] = observation{at: e}
 	case verb == "log" && onlyFlags(args[1:]), verb == "show" && onlyFlags(slices.DeleteFunc(slices.Clone(args[1:]), func(w string) bool { return w == "HEAD" })):
 		if m := printedLog.FindStringSubmatch(out); m != nil {
 			seen["HEAD"] = observation{e, strings.TrimSpace(fmt.Sprintf("HEAD `%s` %s", h.proves(e.Call.Result, m[1])[:min(len(m[1]), 12)], subject(m[3])))}
@@ -167,66 +153,37 @@ func (h *handover) observeDone(e *event, args []string, out string, seen map[str
 	}
 }
 
-// quietCommit notes a commit that went well and printed nothing: HEAD is another one, and nobody knows which.
-func quietCommit(e *event, out string, seen map[string]observation) {
-	if !e.Call.Silent && last(session.CommitLine, out) == nil {
-		delete(seen, "HEAD")
-		seen["quiet"] = observation{e, "`git commit`"}
-		seen["commit"] = seen["quiet"]
-	}
-}
-
 // moved takes what a git command printed that moves the work tree or the branch. Another branch keeps what is not committed.
 func (h *handover) moved(e *event, args []string, out string, seen map[string]observation) {
-	what, said := "move", ""
-	if e.single() {
-		said = h.lastLine(e.Call)
-	}
 	switched := printsBranch(args) && last(printedBranch, out) != nil || madeBranch(args) != ""
-	if switched && e.Call.State == session.Done {
-		what, said = "branches", ""
-		overcome(seen)
-	}
-	if commits[args[0]] {
-		conflict(e, args, out, seen)
-	}
-	doing := "`git " + mark.Inline(strings.Join(args, " "), 70) + "`"
-	if e.failed && !e.single() { // nobody knows which command of the line did
-		doing = h.doing(e.Call, 70)
-	}
-	seen[what] = observation{e, doing + ending(e.Call) + said}
-	h.movedHead(e, args, out, switched, seen)
-}
-
-// movedHead takes where HEAD is after a git command that moves it; switched: to another branch.
-func (h *handover) movedHead(e *event, args []string, out string, switched bool, seen map[string]observation) {
 	if m := last(printedHead, out); m != nil {
 		seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[1], asText(m[2], 80))}
 		if args[0] == "checkout" || args[0] == "switch" {
 			seen["branch"] = observation{e, session.Detached}
 		}
-	} else if m := last(printedUpdate, out); m != nil {
-		seen["HEAD"] = observation{e, "HEAD `" + m[1] + "`"}
 	} else if e.Call.State == session.Done && commits[args[0]] && last(session.CommitLine, out) == nil && !printedStill.MatchString(out) || switched && madeBranch(args) == "" {
 		delete(seen, "HEAD")
 	}
-}
-
-// conflict notes that a git command stopped in a conflict, or went on after one. The word is git's own.
-func conflict(e *event, args []string, out string, seen map[string]observation) {
-	switch {
-	case strings.Contains(out, "CONFLICT ("):
-		seen["conflict"] = observation{e, "`git " + mark.Inline(strings.Join(args, " "), 70) + "` stopped in a conflict"}
-	case e.Call.State == session.Done:
+	if switched && e.Call.State == session.Done { // the branch says it
+		delete(seen, "ahead")
+		if m := seen["move"].at; m != nil && m.failed {
+			delete(seen, "move")
+		}
+		return
+	}
+	what := "move"
+	if strings.Contains(out, "CONFLICT (") { // git's own word
+		what = "conflict"
+	} else if e.Call.State == session.Done && commits[args[0]] {
 		delete(seen, "conflict")
 	}
-}
-
-// overcome removes a move that failed: a later one did not.
-func overcome(seen map[string]observation) {
-	if e := seen["move"].at; e != nil && e.failed {
-		delete(seen, "move")
+	doing, said := "`git "+mark.Inline(strings.Join(args, " "), 70)+"`", ""
+	if e.single() {
+		said = h.lastLine(e.Call)
+	} else if e.failed { // nobody knows which command of the line did
+		doing = h.doing(e.Call, 70)
 	}
+	seen[what] = observation{e, doing + ending(e.Call) + said}
 }
 
 // commits are the sub-commands of git that move HEAD to another commit without saying to which.
