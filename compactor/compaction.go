@@ -140,7 +140,6 @@ const (
 	headings     = 45   // chars of the headings of the sections
 	headingLines = 10   // their lines, and those of the end
 	maxLines     = 1900 // agents' reading tools stop at 2,000 lines, which include the front matter and the lead
-	maxFills     = 8
 )
 
 // made makes the handover and fills the rest of the room with the record, again with another room as long as the printed text misses
@@ -176,51 +175,28 @@ func (d *draft) made() (*Compaction, error) {
 	return d.finish(), nil
 }
 
-// fit returns the record that comes nearest to the goal, as the reader's client counts chars, without passing it.
+// fit returns the record that fits the goal, as the reader's client counts chars. A fill knows its pieces, not what is printed between
+// them: if the text is too long, it is made again with less room.
 func (d *draft) fit(state string, known []bool, goal int) (record, files string) {
-	if goal <= leastLeft {
-		d.fillIn(known, 0)
-		return "", ""
-	}
 	before := d.reader.Size(state)
-	best, low, high := -1, 0, 0 // the largest size that fits; chars that gave one that fits, and one that does not
-	for n, chars := 0, goal; chars > leastLeft && (n < maxFills || best < 0); n++ {
+	for chars := goal; chars > leastLeft; {
 		d.fillIn(known, chars)
-		events, names := d.print()
-		size := d.reader.Size(state+events+names) - before
-		if over := strings.Count(state+events+names, "\n") + headingLines - maxLines; over > 0 {
+		record, files = d.print()
+		size := d.reader.Size(state+record+files) - before
+		if over := strings.Count(state+record+files, "\n") + headingLines - maxLines; over > 0 {
 			size = max(size, goal+40*over)
 		}
-		if size <= goal && size > best {
-			record, files, best = events, names, size
+		if size <= goal {
+			return record, files
 		}
-		if best >= goal-nearly(goal) || size <= goal && d.allTaken() {
-			break
-		}
-		if size > goal {
-			high = chars
-			chars -= (size-goal)*chars/size + nearly(goal)/2
-		} else {
-			low = max(low, chars)
-			chars += (goal - size) * chars / max(size, 1)
-		}
-		if low > 0 && high > low {
-			chars = (low + high) / 2
-		}
+		chars -= (size-goal)*chars/size + max(10, goal/200)
 	}
-	return record, files
+	d.fillIn(known, 0)
+	return "", ""
 }
 
 // restLine ends a companion.
 const restLine = "\nThe rest: `ccd agent restore SESSION#N`, `ccd agent search WORDS`.\n"
-
-// nearly is how many chars of a room may stay empty.
-func nearly(room int) int { return max(20, room/100) }
-
-// allTaken reports whether nothing is left out.
-func (d *draft) allTaken() bool {
-	return !slices.ContainsFunc(d.pieces, func(p *piece) bool { return !p.taken && (p.order > 0 || p.alone) })
-}
 
 // fillIn takes the pieces of the record again, with room for chars.
 func (d *draft) fillIn(known []bool, chars int) {
