@@ -73,36 +73,16 @@ func (d *draft) makeHandover(room int) string {
 			h.asks = append(h.asks, e)
 		}
 	}
-	facts, rules := told{}, told{} // which have no quote that gets shorter
-	for first := true; ; first = false {
-		h.chain, h.told = nil, nil
-		asked := h.take(h.task, h.turn, h.plans)
-		if first {
-			facts, rules = h.take(h.git, h.checks, h.failures), h.take(h.standing)
+	for {
+		h.lines, h.claims, h.chain, h.told = nil, nil, nil, nil
+		for _, part := range []func(){h.task, h.turn, h.plans, h.git, h.checks, h.failures, h.refusals, h.standing} {
+			part()
 		}
-		refused := h.take(h.refusals)
-		h.lines = slices.Concat(asked.lines, facts.lines, refused.lines, rules.lines)
-		h.claims = slices.Concat(asked.claims, facts.claims, refused.claims, rules.claims)
 		if h.size() <= room || h.quote <= leastQuoted {
 			return h.fit(room)
 		}
 		h.quote, h.short = h.quote*3/4, max(leastLine, h.short*3/4)
 	}
-}
-
-// told is what some parts of the handover say, and the claims of it.
-type told struct {
-	lines  []string
-	claims []claim
-}
-
-// take makes the lines of some parts.
-func (h *handover) take(parts ...func()) told {
-	h.lines, h.claims = nil, nil
-	for _, part := range parts {
-		part()
-	}
-	return told{h.lines, h.claims}
 }
 
 // size is that of all lines, as the reader's client counts.
