@@ -5,7 +5,6 @@ package lexicon
 import (
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -53,30 +52,7 @@ func HoldsOne(text string, words []string) bool {
 		return false
 	}
 	text = Lower(text[:min(len(text), Searched)])
-	return slices.ContainsFunc(words, func(w string) bool { return holds(text, w) })
-}
-
-func holds(text, word string) bool {
-	first, size := utf8.DecodeRuneInString(word)
-	last, _ := utf8.DecodeLastRuneInString(word)
-	for at := 0; ; at += size {
-		i := strings.Index(text[at:], word)
-		if i < 0 {
-			return false
-		}
-		at += i
-		before, _ := utf8.DecodeLastRuneInString(text[:at])
-		after, _ := utf8.DecodeRuneInString(text[at+len(word):])
-		if !joined(before, first) && !joined(last, after) {
-			return true
-		}
-	}
-}
-
-// joined reports whether two characters in sequence belong to one word.
-func joined(a, b rune) bool {
-	in := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
-	return in(a) && in(b) && !IsWide(a) && !IsWide(b)
+	return slices.ContainsFunc(words, func(w string) bool { return ContainsWhole(text, w) })
 }
 
 // IsWide reports whether a character is Chinese, Japanese or Korean. One means about as much as a short word.

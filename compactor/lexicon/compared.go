@@ -31,5 +31,7 @@ func ContainsWhole(text, other string) bool {
 	}
 }
 
-// joins reports whether a character is joined with one beside it to a word: a letter or a digit of a script with spaces.
-func joins(r rune) bool { return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !IsWide(r) }
+// joins reports whether a character is joined with one beside it to a word: a letter, its accent or a digit of a script with spaces.
+func joins(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !IsWide(r)
+}
