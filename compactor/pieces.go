@@ -505,9 +505,6 @@ func (d *draft) cutChoice(e *event) {
 		answer = "result: \"" + mark.Inline(d.src.Outcome(c).Text, 600) + "\""
 	}
 	d.add(e, "asked \""+mark.Inline(c.Query, 300)+"\" -> "+answer, "")
-	shown, _ := transcript.Question(d.src.Raw(c.At), d.src.Text(c.Words))
-	e.total = lineCount(shown)
-	d.addParts(e, e.row().minor, sentences(shown))
 }
 
 func (d *draft) cutSteps(e *event) {

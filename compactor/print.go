@@ -220,16 +220,13 @@ func left(n int) string {
 	return fmt.Sprintf(" [%d lines]", n)
 }
 
-// smallRoom is up to how many chars a text names what is left out of an event by its record alone.
-const smallRoom = 6000
-
 // marker marks the lines at the end of an event that are left out, with the ID of the original.
 func (d *draft) marker(e *event, lines int) string {
 	ref := e.Ref
 	if e.Call != nil && e.n == e.Call.Result.N() {
 		ref = e.Call.Result
 	}
-	if d.reader.Room < smallRoom || ref.Zero() {
+	if ref.Zero() {
 		return fmt.Sprintf("[#%d: %s]", e.n, more(lines))
 	}
 	return mark.New(d.src.ID(ref), more(lines))
