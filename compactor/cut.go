@@ -49,8 +49,9 @@ func prose(text string, longest int) (all []part) {
 	return all
 }
 
-// lines cuts an output by its lines. A long line is cut too.
+// lines and pairs cut an output by its lines, one or two a part. A long line is cut too.
 func lines(text string) []part { return grouped(strings.Split(text, "\n"), 1) }
+func pairs(text string) []part { return grouped(strings.Split(text, "\n"), 2) }
 
 // grouped makes parts of some lines each.
 func grouped(rows []string, size int) (all []part) {

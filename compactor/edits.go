@@ -37,9 +37,13 @@ func (h *handover) editedSince(status *event) {
 		}
 	}
 	open = slices.DeleteFunc(open, func(f edited) bool { return f.Deleted || base != nil && h.outside(f.Path) })
-	if len(open) == 0 {
-		return
+	if len(open) > 0 {
+		h.tellEdited(open, base)
 	}
+}
+
+// tellEdited prints the line of the edited files.
+func (h *handover) tellEdited(open []edited, base *event) {
 	slices.Reverse(open)
 	since := ""
 	if base != nil {

@@ -156,14 +156,7 @@ func (h *handover) observeDone(e *event, args []string, out string, seen map[str
 // moved takes what a git command printed that moves the work tree or the branch. Another branch keeps what is not committed.
 func (h *handover) moved(e *event, args []string, out string, seen map[string]observation) {
 	switched := printsBranch(args) && last(printedBranch, out) != nil || madeBranch(args) != ""
-	if m := last(printedHead, out); m != nil {
-		seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[1], asText(m[2], 80))}
-		if args[0] == "checkout" || args[0] == "switch" {
-			seen["branch"] = observation{e, session.Detached}
-		}
-	} else if e.Call.State == session.Done && commits[args[0]] && last(session.CommitLine, out) == nil && !printedStill.MatchString(out) || switched && madeBranch(args) == "" {
-		delete(seen, "HEAD")
-	}
+	h.movedHead(e, args, out, switched, seen)
 	if switched && e.Call.State == session.Done { // the branch says it
 		delete(seen, "ahead")
 		if m := seen["move"].at; m != nil && m.failed {
@@ -184,6 +177,18 @@ func (h *handover) moved(e *event, args []string, out string, seen map[string]ob
 		doing = h.doing(e.Call, 70)
 	}
 	seen[what] = observation{e, doing + ending(e.Call) + said}
+}
+
+// movedHead takes where HEAD is after a git command that moves it; switched: to another branch.
+func (h *handover) movedHead(e *event, args []string, out string, switched bool, seen map[string]observation) {
+	if m := last(printedHead, out); m != nil {
+		seen["HEAD"] = observation{e, fmt.Sprintf("HEAD `%s` %s", m[1], asText(m[2], 80))}
+		if args[0] == "checkout" || args[0] == "switch" {
+			seen["branch"] = observation{e, session.Detached}
+		}
+	} else if e.Call.State == session.Done && commits[args[0]] && last(session.CommitLine, out) == nil && !printedStill.MatchString(out) || switched && madeBranch(args) == "" {
+		delete(seen, "HEAD")
+	}
 }
 
 // commits are the sub-commands of git that move HEAD to another commit without saying to which.

@@ -66,10 +66,10 @@ var table = [...]row{
 	look:        {"look-up", .5, .5, 1.6, .5, lines, false},
 	edit:        {"edit", 1, 1, 1, .5, nil, false},
 	failedEdit:  {"failed edit", 2, 1.6, 1.6, .5, lines, false},
-	read:        {"read", .5, .5, .5, .5, lines, false},
-	found:       {"search", .5, .5, .5, .5, lines, false},
+	read:        {"read", .5, .5, .5, .5, pairs, false},
+	found:       {"search", .5, .5, .5, .5, pairs, false},
 	fetched:     {"web", .5, .5, .5, .5, sentences, false},
-	other:       {"call", .5, .5, .5, .5, lines, false},
+	other:       {"call", .5, .5, .5, .5, pairs, false},
 	editedFiles: {"edited file", 0, 27, 27, 27, nil, false},
 	readFiles:   {"read file", 0, 15, 15, 15, nil, false},
 }

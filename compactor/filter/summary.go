@@ -224,39 +224,15 @@ func fileIn(line string) string {
 // entities returns the pinned versions in a text, then a number of other names by its length, the most frequent first: identifiers,
 // numbers with units, paths, abbreviations and proper nouns.
 func entities(text string) []string {
-	count := map[string]int{}
-	var all, proper []string
-	add := func(list *[]string, name string) bool {
-		if count[name]++; count[name] == 1 && isName(name) && len(*list) < namesRanked {
-			*list = append(*list, name)
-			return true
-		}
-		return false
-	}
-	from, to, words, capitals := 0, -1, 0, 0 // from, to: the adjacent capitalized words before
+	found := nouns{text: text, count: map[string]int{}, to: -1}
 	for lx := Lex(text); lx.Next(); {
-		w := lx.Word
-		words++
-		name, kind := lx.Name()
-		switch {
-		case kind == CapitalWord && (w.Opens || stops[strings.ToLower(name)]), kind >= AcronymWord && lexicon.IsNumber(name):
-		case kind >= AcronymWord:
-			add(&all, name)
-		case kind != CapitalWord:
-		case w.Head == to+1 && text[to] == ' ' && strings.Count(text[from:to], " ") < 2:
-			proper[len(proper)-1], to = text[from:w.Tail], w.Tail
-		default:
-			capitals++
-			from, to = w.Head, -1
-			if add(&proper, name) {
-				to = w.Tail
-			}
-		}
+		found.take(&lx)
 	}
-	if capitals*nounShare <= words { // else it is a language that writes each noun so
-		all = append(all, proper...)
+	all := found.names
+	if found.capitals*nounShare <= found.words { // else it is a language that writes each noun so
+		all = append(all, found.proper...)
 	}
-	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
+	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(found.count[b], found.count[a]) })
 	most := max(fewestNames, min((lexicon.Chars(text)+charsPerName/2)/charsPerName, mostEntities))
 	named := pins(text)
 	for _, name := range all[:min(len(all), most)] {
@@ -265,6 +241,45 @@ func entities(text string) []string {
 		}
 	}
 	return named
+}
+
+// nouns are the distinct names in a text so far.
+type nouns struct {
+	text            string
+	count           map[string]int
+	names, proper   []string
+	words, capitals int
+	from, to        int // the proper noun before, if the next word may belong to it; to is -1 otherwise
+}
+
+// take takes the next word.
+func (n *nouns) take(lx *Lexer) {
+	n.words++
+	w := lx.Word
+	name, kind := lx.Name()
+	switch {
+	case kind == CapitalWord && (w.Opens || stops[strings.ToLower(name)]), kind >= AcronymWord && lexicon.IsNumber(name):
+	case kind >= AcronymWord:
+		n.add(&n.names, name)
+	case kind != CapitalWord:
+	case w.Head == n.to+1 && n.text[n.to] == ' ' && strings.Count(n.text[n.from:n.to], " ") < 2:
+		n.proper[len(n.proper)-1], n.to = n.text[n.from:w.Tail], w.Tail
+	default:
+		n.capitals++
+		n.from, n.to = w.Head, -1
+		if n.add(&n.proper, name) {
+			n.to = w.Tail
+		}
+	}
+}
+
+// add counts a name, and adds it to a list if it is the first time.
+func (n *nouns) add(list *[]string, name string) bool {
+	if n.count[name]++; n.count[name] > 1 || !isName(name) || len(*list) >= namesRanked {
+		return false
+	}
+	*list = append(*list, name)
+	return true
 }
 
 // pinned matches a version that is pinned: stripe==9.12.0, react@18.2.0, Python 3.11.

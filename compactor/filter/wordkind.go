@@ -28,27 +28,26 @@ const (
 
 // KindOf returns the kind of a word by its form. has is the class of its bytes.
 func KindOf(s string, has lexicon.Class) Kind {
-	first := lexicon.Class(0)
-	if s != "" {
-		first = lexicon.ClassOf(s[0])
-	}
 	switch {
-	case len(s) < 2 && has != lexicon.Digit, len(s) > LongestName && has&lexicon.Colon == 0:
+	case s == "" || len(s) > LongestName && has&lexicon.Colon == 0:
 		return PlainWord
-	case has&lexicon.Digit != 0 && (has&lexicon.Letters == 0 || first == lexicon.Digit && len(s) <= longestUnit):
+	case has&lexicon.Digit != 0 && (has&lexicon.Letters == 0 || lexicon.ClassOf(s[0]) == lexicon.Digit && len(s) <= longestUnit):
 		return NumberWord
-	case has == lexicon.Upper, has == lexicon.Small && len(s) <= longestAcronym && !strings.ContainsAny(s, "aeiouy"):
+	case isAcronym(s, has):
 		return AcronymWord
 	case lexicon.IsValue(s):
 		return NameWord
-	case first == lexicon.Upper && has&^(lexicon.Letters|lexicon.High) != 0:
+	case lexicon.ClassOf(s[0]) != lexicon.Upper || has&^(lexicon.Letters|lexicon.High) != 0:
 		return PlainWord
-	case first == lexicon.Upper && strings.ToLower(s[1:]) == s[1:]:
+	case strings.ToLower(s[1:]) == s[1:]:
 		return CapitalWord
-	case first == lexicon.Upper: // HTTPServer
-		return NameWord
 	}
-	return PlainWord
+	return NameWord // HTTPServer
+}
+
+// isAcronym reports whether a word has capitals only, or consonants only.
+func isAcronym(s string, has lexicon.Class) bool {
+	return len(s) > 1 && (has == lexicon.Upper || has == lexicon.Small && len(s) <= longestAcronym && !strings.ContainsAny(s, "aeiouy"))
 }
 
 // Name returns the core of the last word without call arguments, listBoats(harbour -> listBoats, or the target if it is a
