@@ -206,7 +206,9 @@ func (h *handover) newestTurn() (turn *event) {
 
 // anchor returns the newest message that names something by itself before one that does not, nil if that one does.
 func (h *handover) anchor(turn *event) *event {
-	if h.isTask(turn) {
+	said := h.said(turn)
+	shortQuestion := asks(said) && lexicon.Width(said) < saysSomething // which is about what was asked before
+	if h.isTask(turn) && !shortQuestion {
 		return nil
 	}
 	for _, e := range slices.Backward(h.asks) {
@@ -513,7 +515,11 @@ func (h *handover) plans() {
 	if n := len(open) - len(all); n > 0 {
 		all = append(all, fmt.Sprintf("and %d more", n))
 	}
-	h.line("Plan (#%d), %d of %d steps open: %s", h.s.Events[p.Event].N(), len(open), len(p.Steps), strings.Join(all, "; "))
+	since := ""
+	if said := h.asksAfter(at); len(said) > 0 && said[len(said)-1].Call != at.Call {
+		since = fmt.Sprintf("; the human spoke since, last #%d", said[len(said)-1].n)
+	}
+	h.line("Plan (#%d), %d of %d steps open: %s%s", h.s.Events[p.Event].N(), len(open), len(p.Steps), strings.Join(all, "; "), since)
 }
 
 func started(step transcript.PlanItem) int {

@@ -173,7 +173,7 @@ var (
 	editedForm = regexp.MustCompile(`^Edited(?: since #(\d+))?(?:, in no commit seen)?: (.*)$`)
 	fileForm   = regexp.MustCompile(`([^ ,][^,]*?) \(#(\d+)\)`)
 	runForm    = regexp.MustCompile("^`?(.*)`(?:, (exit \\d+|no result recorded)| \\[exit hidden\\])?(?:: \"(.*)\")? \\(#(\\d+)\\)(?:: \"(.*)\")?$")
-	planForm   = regexp.MustCompile(`^Plan \(#(\d+)\), (\d+) of (\d+) steps open: (.*?)(?:; and \d+ more)?$`)
+	planForm   = regexp.MustCompile(`^Plan \(#(\d+)\), (\d+) of (\d+) steps open: (.*?)(?:; and \d+ more)?(?:; the human spoke since, last #\d+.*)?$`)
 	saidForm   = regexp.MustCompile(`"([^"]*)" \(#(\d+)\)`)
 	refuseForm = regexp.MustCompile(`\(#(\d+)\): "([^"]*)"`)
 	madeForm   = regexp.MustCompile(`(?m)^\[\S+(?: \(root-commit\))? ([0-9a-f]{7,40})\] `)
