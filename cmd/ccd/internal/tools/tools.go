@@ -45,7 +45,7 @@ type Original struct {
 // Serve answers one client until in ends, which is not an error, or ctx does. It writes only protocol messages to out. It
 // logs each call without its arguments or its answer.
 func Serve(ctx context.Context, version string, a Archive, in io.Reader, out io.Writer, log *slog.Logger) error {
-	err := server(version, a, log, ctx.Done()).Run(ctx, wire{in, out})
+	err := server(version, a, log, ctx.Done()).Run(ctx, newWire(in, out))
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}

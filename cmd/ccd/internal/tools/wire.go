@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -14,135 +13,112 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// wire is the SDK's transport, one message per line. Unlike that, it answers a line that is no message, and goes on, and it answers all
-// calls read before the input ended.
+// wire is a transport and its connection, one message per line. Unlike the SDK's, it answers a line that is no message, and goes on, and
+// it answers all calls read before the input ended.
 type wire struct {
-	in  io.Reader
-	out io.Writer
+	in       io.Reader
+	out      io.Writer
+	messages chan jsonrpc.Message
+	err      error // why there are no more messages
+	closed   chan struct{}
+	end      func() // closes closed
+
+	mu       sync.Mutex // of out and open
+	open     map[jsonrpc.ID]bool
+	answered *sync.Cond // one of the open calls was answered
+}
+
+func newWire(in io.Reader, out io.Writer) *wire {
+	w := &wire{in: in, out: out, messages: make(chan jsonrpc.Message), closed: make(chan struct{}), open: map[jsonrpc.ID]bool{}}
+	w.answered, w.end = sync.NewCond(&w.mu), sync.OnceFunc(func() { close(w.closed) })
+	return w
 }
 
 // Connect implements mcp.Transport.
-func (w wire) Connect(ctx context.Context) (mcp.Connection, error) {
-	out := &output{out: w.out}
-	lines := bufio.NewScanner(w.in)
-	lines.Buffer(nil, maxMessage)
-	c, err := (&mcp.IOTransport{Reader: io.NopCloser(&messages{lines: lines, out: out}), Writer: out}).Connect(ctx)
-	closed := make(chan struct{})
-	return &connection{
-		Connection: c, closed: closed, end: sync.OnceFunc(func() { close(closed) }), open: map[jsonrpc.ID]bool{}, answered: make(chan struct{}, 1),
-	}, err
+func (w *wire) Connect(context.Context) (mcp.Connection, error) {
+	go w.receive()
+	return w, nil
 }
 
-// output is written to by two, and not closed: the process ends with it.
-type output struct {
-	mu  sync.Mutex
-	out io.Writer
-}
-
-// Write implements io.Writer.
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.out.Write(p)
-}
-
-// Close implements io.Closer.
-func (*output) Close() error { return nil }
+// SessionID implements mcp.Connection.
+func (*wire) SessionID() string { return "" }
 
 // maxMessage is the length of the longest line, in bytes. A longer one ends the server.
 const maxMessage = 16 << 20
 
 // invalid is the answer to a line that is no message. The ID of its request, if it has one, is unknown.
-const invalid = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is not a JSON-RPC message"}}` + "\n"
+const invalid = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is not a JSON-RPC message"}}`
 
-// messages reads the lines that are messages, and answers the others.
-type messages struct {
-	lines *bufio.Scanner
-	out   io.Writer
-	rest  []byte
-}
-
-// Read implements io.Reader.
-func (m *messages) Read(p []byte) (int, error) {
-	for len(m.rest) == 0 {
-		if !m.lines.Scan() {
-			return 0, cmp.Or(m.lines.Err(), io.EOF)
-		}
-		if len(bytes.TrimSpace(m.lines.Bytes())) == 0 {
+// receive reads the messages. The SDK stops all calls at the end of the input, so that comes after their answers.
+func (w *wire) receive() {
+	defer close(w.messages)
+	lines := bufio.NewScanner(w.in)
+	lines.Buffer(nil, maxMessage)
+	for w.err == nil && lines.Scan() {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		if _, err := jsonrpc.DecodeMessage(m.lines.Bytes()); err == nil {
-			m.rest = append(slices.Clone(m.lines.Bytes()), '\n')
-		} else if _, err := io.WriteString(m.out, invalid); err != nil {
-			return 0, err
+		msg, err := jsonrpc.DecodeMessage(slices.Clone(lines.Bytes()))
+		if err != nil {
+			w.err = w.print([]byte(invalid), jsonrpc.ID{})
+			continue
 		}
-	}
-	n := copy(p, m.rest)
-	m.rest = m.rest[n:]
-	return n, nil
-}
-
-// connection is a wire in use.
-type connection struct {
-	mcp.Connection
-	closed chan struct{}
-	end    func() // closes closed
-
-	mu       sync.Mutex
-	open     map[jsonrpc.ID]bool // calls without an answer yet
-	answered chan struct{}       // one was answered
-}
-
-// Read returns the next message. The SDK stops all calls at the end of the input, so that comes after their answers.
-func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
-	msg, err := c.Connection.Read(ctx)
-	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
-		c.note(req.ID, true)
-	}
-	for errors.Is(err, io.EOF) && c.waits() {
+		if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
+			w.mu.Lock()
+			w.open[req.ID] = true
+			w.mu.Unlock()
+		}
 		select {
-		case <-c.answered:
-		case <-c.closed:
-			return nil, err
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case w.messages <- msg:
+		case <-w.closed:
+			return
 		}
 	}
-	return msg, err
-}
-
-// note notes that a call is open, or no more.
-func (c *connection) note(id jsonrpc.ID, open bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if open {
-		c.open[id] = true
-	} else {
-		delete(c.open, id)
+	w.err = cmp.Or(w.err, lines.Err(), io.EOF)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.err == io.EOF && len(w.open) > 0 {
+		w.answered.Wait()
 	}
 }
 
-func (c *connection) waits() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.open) > 0
+// Read returns the next message.
+func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case msg, ok := <-w.messages:
+		if !ok {
+			return nil, w.err
+		}
+		return msg, nil
+	case <-w.closed:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // Write writes a message, perhaps the answer to a call.
-func (c *connection) Write(ctx context.Context, msg jsonrpc.Message) error {
-	err := c.Connection.Write(ctx, msg)
-	if r, ok := msg.(*jsonrpc.Response); ok {
-		c.note(r.ID, false)
-		select {
-		case c.answered <- struct{}{}:
-		default:
-		}
+func (w *wire) Write(_ context.Context, msg jsonrpc.Message) error {
+	line, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return err
 	}
+	answer, _ := msg.(*jsonrpc.Response)
+	return w.print(line, cmp.Or(answer, &jsonrpc.Response{}).ID)
+}
+
+// print writes a line, after which the call of this ID is answered.
+func (w *wire) print(line []byte, call jsonrpc.ID) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err := w.out.Write(append(line, '\n'))
+	delete(w.open, call)
+	w.answered.Signal()
 	return err
 }
 
-// Close ends the waiting of Read, too.
-func (c *connection) Close() error {
-	c.end()
-	return c.Connection.Close()
+// Close ends Read.
+func (w *wire) Close() error {
+	w.end()
+	return nil
 }
