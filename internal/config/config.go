@@ -171,6 +171,7 @@ func Load(file string, explicit bool, env []string) (Config, error) {
 		if err := c.decode(string(text), file); err != nil {
 			return Config{}, fmt.Errorf("read config %s: %w", file, err)
 		}
+		c.path = file
 	}
 	if err := c.environment(env); err != nil {
 		return Config{}, fmt.Errorf("read environment: %w", err)
@@ -233,15 +234,11 @@ func (c *Config) environment(env []string) error {
 		case k.String() == "agents.reach": // an environment must not give an agent more reach
 			return fmt.Errorf("%s: agents.reach cannot be set in the environment", name)
 		case !ok:
-			err := fmt.Errorf("unknown key %q", name)
-			if near, _ := Nearest(name, slices.Sorted(maps.Keys(keys))); near != "" {
-				err = fmt.Errorf("%w; did you mean %q?", err, near)
-			}
-			return err
+			return fmt.Errorf("%s: %w", name, unknown("key", name, slices.Sorted(maps.Keys(keys))))
 		}
-		err := setText(k.field, value)
-		if wrong := c.wrong(); err == nil && len(wrong) > 0 { // what the file sets was right
-			err = wrong[0].err
+		err := c.decode("["+k.section+"]\n"+k.name+" = "+k.inTOML(value), "")
+		if f := new(fault); errors.As(err, &f) { // the line is not the person's
+			err = f.err
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

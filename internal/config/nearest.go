@@ -2,8 +2,11 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/BurntSushi/toml"
+
+	"ccd/internal/agent/generic"
 )
 
 // unknown returns the error for an unknown name of something (a key, an agent), with the nearest known one. The name may come from any file
@@ -32,7 +35,7 @@ func Nearest(name string, known []string) (best string, away int) {
 
 // unknownKey is unknown for a key of a file. It prefers the same key in another section.
 func (c *Config) unknownKey(key toml.Key) error {
-	name, parent := key.String(), key[:len(key)-1]
+	name := key.String()
 	var known []string
 	for _, k := range c.keys() {
 		if k.name == key[len(key)-1] {
@@ -40,10 +43,8 @@ func (c *Config) unknownKey(key toml.Key) error {
 		}
 		known = append(known, k.section, k.String())
 	}
-	if table := c.field(parent); len(parent) > 1 && table.IsValid() {
-		for _, name := range named(table.Type()) {
-			known = append(known, parent.String()+"."+name)
-		}
+	for _, of := range named(reflect.TypeFor[generic.Agent]()) {
+		known = append(known, key[:len(key)-1].String()+"."+of)
 	}
 	return unknown("key", name, known)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	gopath "path"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,17 +17,17 @@ import (
 	"ccd/internal/lazy"
 )
 
-// fault is a value that a rule forbids.
-type fault struct {
+// forbidden is a value that a rule forbids.
+type forbidden struct {
 	key toml.Key
 	err error
 }
 
-type faults []fault
+type faults []forbidden
 
 func (all *faults) add(err error, key ...string) {
 	if err != nil {
-		*all = append(*all, fault{key, err})
+		*all = append(*all, forbidden{key, err})
 	}
 }
 
@@ -44,7 +43,7 @@ func (c *Config) wrong() (all faults) {
 	all.add(share(c.Trigger.Pressure, "above 0 and at most 1", c.Trigger.Pressure > 0), "trigger", "pressure")
 	all.add(atLeast(int(c.Trigger.MinSavings), 0), "trigger", "min_savings")
 	for _, n := range c.Compaction.Classes {
-		all.add(must(n >= 0 && n <= 100, kinds[reflect.Array].must), "compaction", "classes")
+		all.add(must(n >= 0 && n <= 100, "must be three whole numbers from 0 to 100, such as [50, 30, 10]"), "compaction", "classes")
 	}
 	all.add(atLeast(c.Compaction.MicrocompactTokens, 0), "compaction", "microcompact_tokens")
 	all.add(share(c.Compaction.KeepImportance, "from 0 to 1", true), "compaction", "keep_importance")
