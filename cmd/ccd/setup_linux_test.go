@@ -211,6 +211,7 @@ func TestSetup(t *testing.T) {
 	if _, said = r.ccd(words.ExitDone, "setup", "--undo", "--yes"); !strings.Contains(said, "done: service: stopped and removed\ndone: agents: disconnected ") {
 		t.Errorf("undo says:\n%s", said)
 	}
+	must(t, os.RemoveAll(filepath.Join(r.home, ".config", "ccd"))) // the configuration stays
 	if now := r.tree(); now != before {
 		t.Errorf("undo leaves:\n%s\nwant\n%s", now, before)
 	}

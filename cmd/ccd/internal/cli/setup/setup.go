@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -53,8 +55,8 @@ func (a *app) setupCommand() *cobra.Command {
 		Long: `Finds the agents on this machine, shows what it will do, and asks. Then it
 connects each agent to ccd, archives existing sessions, and installs the
 service, which takes the place of a ` + "`ccd run`" + ` that runs. Run it again to
-complete a partial setup. Without a terminal it needs --yes; then ccd compacts,
-unless the configuration says live.compaction = false.
+complete a partial setup. Without a terminal it needs --yes; then agents keep
+their own compaction, unless the configuration says live.compaction = true.
 
 --undo removes the service, the companions and what was added to the agents'
 settings. The archive and the configuration stay: ccd prints where they are.
@@ -94,6 +96,9 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 		return err
 	}
 	steps, err := a.setupSteps(ctx, f)
+	if err == nil && f.yes && a.compactsAnew(steps) {
+		steps, err = a.keepCompactions(ctx, f)
+	}
 	if err != nil {
 		return err
 	}
@@ -212,43 +217,65 @@ func (a *app) whoCompacts(ctx context.Context, f setupFlags, steps []*install.St
 		case given == "y":
 			return steps, nil
 		case given == "k":
-			if err := a.keepCompactions(); err != nil {
-				return nil, err
-			}
-			return a.setupSteps(ctx, f)
+			return a.keepCompactions(ctx, f)
 		case given == "n", given == "":
 			return nil, f.unconfirmed()
 		}
 	}
 }
 
-// compactsAnew reports whether a step lets ccd compact for an agent, and no configuration says who does.
+// compactsAnew reports whether a step lets ccd compact for an agent, and nobody has said who does.
 func (a *app) compactsAnew(steps []*install.Step) bool {
-	file, err := a.UsualConfig()
-	if err != nil || a.ConfigFile != "" || a.Getenv("CCD_LIVE_COMPACTION") != "" || disk.Exists(a.Path(file)) {
-		return false
-	}
-	return slices.ContainsFunc(steps, func(s *install.Step) bool { return s.Compacts })
+	conf, err := a.Config()
+	return err == nil && conf.Source(whoKey) == "default" && slices.ContainsFunc(steps, func(s *install.Step) bool { return s.Compacts })
 }
 
-// ownCompactions is the configuration with which agents compact themselves and see whole outputs.
-const ownCompactions = "live.compaction = false\ncompaction.large_output_tokens = 0\n"
+// whoKey says who compacts.
+const whoKey = "live.compaction"
 
-// keepCompactions writes ownCompactions.
-func (a *app) keepCompactions() error {
+// keepCompactions writes into the configuration that agents compact themselves and see whole outputs, and plans again.
+func (a *app) keepCompactions(ctx context.Context, f setupFlags) ([]*install.Step, error) {
+	conf, err := a.Config()
+	if err != nil {
+		return nil, err
+	}
 	file, err := a.UsualConfig()
-	if err == nil {
-		file = a.Path(file)
+	if err != nil {
+		return nil, err
+	}
+	file = a.Path(cmp.Or(a.ConfigFile, file))
+	had, err := os.ReadFile(file)
+	text := string(had)
+	for key, value := range map[string]string{whoKey: "false", "compaction.large_output_tokens": "0"} {
+		if conf.Source(key) == "default" {
+			text = withKey(text, key, value)
+		}
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		err = os.MkdirAll(filepath.Dir(file), 0o700)
 	}
 	if err == nil {
-		err = atomicfile.Write(file, 0o600, []byte(ownCompactions))
+		err = atomicfile.Write(file, 0o600, []byte(text))
+	}
+	if err == nil {
+		if _, err = a.Config(); err != nil { // its tables have another form
+			err = errors.Join(err, atomicfile.Write(file, 0o600, had))
+		}
 	}
 	if err != nil {
-		return fmt.Errorf("write configuration: %w", err)
+		return nil, words.Hint(fmt.Errorf("write configuration: %w", err), "set %s in %s", whoKey, words.Shell(file))
 	}
-	a.Say("done: configuration: %s keeps the agents' own compaction", words.Shell(file))
-	return nil
+	a.Say("done: configuration: %s keeps the agents' own compaction; ccd compacts with %s = true there, then ccd agents install", words.Shell(file), whoKey)
+	return a.setupSteps(ctx, f)
+}
+
+// withKey returns the text of a configuration with one more key: in its table, if that begins with a line of its own, else before all.
+func withKey(text, key, value string) string {
+	table, name, _ := strings.Cut(key, ".")
+	if at := regexp.MustCompile(`(?m)^[ \t]*\[` + table + `\][ \t]*(#.*)?$`).FindStringIndex(text); at != nil {
+		return text[:at[1]] + "\n" + name + " = " + value + text[at[1]:]
+	}
+	return key + " = " + value + "\n" + text
 }
 
 // shortened is text with ~ for the home directory.
@@ -305,8 +332,8 @@ func (a *app) afterPlan(steps []*install.Step, f setupFlags, home string, files 
 	file, _ := a.UsualConfig() // without a home there is no plan
 	text := "Transcripts are never changed. `ccd setup --undo` undoes the setup.\n" +
 		"Options: " + shortened(a.Path(cmp.Or(a.ConfigFile, file)), home) + ". One agent only: `ccd agents install AGENT`.\n"
-	if a.compactsAnew(steps) && !f.yes {
-		text += "Setup asks first who compacts: ccd, or the agents as before.\n"
+	if a.compactsAnew(steps) {
+		text += "Setup asks first who compacts: ccd, or the agents as before.\n--yes takes the agents; for ccd, first set " + whoKey + " = true.\n"
 	}
 	return text
 }
