@@ -139,7 +139,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		}
 	}
 	known := status.Of(e) // a title that was cut may have a part of a secret, so the archive's is taken
-	want := resume.Request{Agent: f.to, Title: cmp.Or(known.Title, known.Asked), MaxTokens: f.maxTokens, Now: time.Now(), Move: a.Machine != ""}
+	want := resume.Request{Agent: f.to, Title: cmp.Or(known.Name, known.Title, known.Asked), MaxTokens: f.maxTokens, Now: time.Now(), Move: a.Machine != ""}
 	if want.Dir, err = a.WorkingDir(); err != nil {
 		return err
 	}
@@ -326,7 +326,7 @@ func (a *app) printResumed(e *reader.Entry, agent string, c *resume.Copy, path, 
 	if e.Kept.Refusal != "" {
 		a.Say("the API refused the session's last request: %s", mark.Inline(e.Kept.Refusal, 300))
 	}
-	a.Say("%s\n%s; the newest %d are word for word", c.Title, status.Shrunk(tokens.AboutBefore, tokens.AboutAfter), c.Verbatim)
+	a.Say("%q\n%s; the newest %d are word for word", strings.TrimPrefix(c.Title, transcript.TitlePrefix), status.Shrunk(tokens.AboutBefore, tokens.AboutAfter), c.Verbatim)
 	if m := c.Moved; m != nil {
 		a.Say("%s is %s here", mark.Inline(m.From, 300), mark.Inline(m.To, 300))
 	}
