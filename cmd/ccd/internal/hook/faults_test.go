@@ -42,7 +42,9 @@ func TestFaults(t *testing.T) {
 	} {
 		p := newPlace(t)
 		p.write(p.claude(uuid1), "{}\n", time.Hour)
-		if err := make(sidecar.Path(p.find(p.claude(uuid1)), "")); err != nil {
+		at := sidecar.Path(p.find(p.claude(uuid1)), "")
+		p.earlier = earlier(p.find(p.claude(uuid1)), at)
+		if err := make(at); err != nil {
 			t.Logf("NOTICE: no %s here: %v", name, err)
 			continue
 		}

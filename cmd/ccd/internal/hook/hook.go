@@ -118,13 +118,13 @@ type Hooks struct {
 	Roots        map[string][]string // by agent: the directories with its transcripts
 	CompanionDir string              // if "", companions are beside their transcripts
 	StateDir     string              // ccd's own directory; need not exist
-	Home         string              // the user's
 	Pressure     float64             // share of the context window, 0..1, from which prompts get a warning
 	Program      string              // absolute path of ccd for commands shown to agents; if "", `ccd`
 	Now          time.Time
 
-	// Began returns the directory in which a session began, as its records tell, "" if that is unknown.
-	Began func(ctx context.Context, s transcript.Session) string
+	// Earlier returns the newest other session of the agent of s that belongs to the project of a directory and has a companion, nil if
+	// there is none.
+	Earlier func(ctx context.Context, s transcript.Session, dir string) (*reader.Entry, error)
 	// Sync archives what is new in a transcript, so that every ID of its records resolves, as far as the deadline of ctx allows.
 	// Then it notes for lists what said returns, a model's Status and PerToken, or if said is nil, updates the companion. If Sync is
 	// nil, none is done, and no compaction is answered.

@@ -4,16 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
 	"ccd/compactor/sidecar"
+	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
@@ -32,6 +33,7 @@ type place struct {
 	t    testing.TB
 	home string
 	Hooks
+	earlier *reader.Entry // of the project
 }
 
 func newPlace(t testing.TB) *place {
@@ -42,13 +44,7 @@ func newPlace(t testing.TB) *place {
 			"claude-code": {filepath.Join(home, ".claude", "projects")},
 			"codex":       {filepath.Join(home, ".codex", "sessions"), filepath.Join(home, ".codex", "archived_sessions")},
 		},
-		Home: "/home/me", Began: func(ctx context.Context, s transcript.Session) string {
-			dir := reader.WorkingDir(ctx, p.Agents, s)
-			if dir == "" && s.Agent == claude && strings.Contains(s.Path, "-ledger") {
-				dir = "/home/me/ledger" // as kept of a transcript that is gone
-			}
-			return dir
-		},
+		Earlier:  func(context.Context, transcript.Session, string) (*reader.Entry, error) { return p.earlier, nil },
 		StateDir: filepath.Join(home, "state"), Pressure: 0.60, Now: now, Program: "/opt/bin/ccd",
 	}
 	return p
@@ -76,14 +72,19 @@ func (p *place) find(path string) transcript.Session {
 	return s
 }
 
-// companion writes the companion of the session at path, with that handover, and returns its path.
+// companion writes the companion of the session at path, with that handover, and returns its path. It is the earlier session.
 func (p *place) companion(path, now string, change func(*sidecar.Matter)) string {
 	p.t.Helper()
 	s := p.find(path)
 	doc := document(s, now, change)
 	at := sidecar.Path(s, p.CompanionDir)
 	p.write(at, string(doc), 0)
+	p.earlier = earlier(s, at)
 	return at
+}
+
+func earlier(s transcript.Session, companion string) *reader.Entry {
+	return &reader.Entry{Session: archive.Session{Session: s}, Kept: daemon.State{Companion: companion}}
 }
 
 func document(s transcript.Session, now string, change func(*sidecar.Matter)) []byte {
@@ -134,47 +135,23 @@ func wants(t *testing.T, text string, all ...string) {
 	}
 }
 
-func TestAStartOffersTheNewestEarlierSession(t *testing.T) {
+func TestAStartOffersTheEarlierSession(t *testing.T) {
 	p := newPlace(t)
-	p.write(p.claude(uuid1), "{}\n", 3*time.Hour)
-	p.write(p.claude(uuid2), "{}\n", 30*time.Hour)
-	newest := p.companion(p.claude(uuid1), ledger, nil)
-	p.companion(p.claude(uuid2), ledger, nil)
-	a, err := p.ask(Event{Name: SessionStart, Source: "startup", Session: uuid3, Transcript: p.claude(uuid3)})
-	testkit.Must(t, err)
-	text := contextOf(t, a)
-	wants(t, text, newest, "3 hours ago", `'invoice 48213', then stop"`)
-	if strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
-		t.Errorf("not one line: %q", text)
-	}
-}
-
-func TestAStartOffersNeither(t *testing.T) {
-	own := newPlace(t)
-	own.write(own.claude(uuid1), "{}\n", time.Hour)
-	own.companion(own.claude(uuid1), ledger, nil)
-	agent := newPlace(t)
-	sub := strings.Replace(agent.claude(uuid1), uuid1, "agent-0123abcd", 1)
-	agent.companion(sub, ledger, nil)
-	child := newPlace(t)
-	child.companion(child.claude(uuid1), ledger, func(f *sidecar.Matter) { f.Parent = uuid2 })
-	other := newPlace(t)
-	other.companion(strings.Replace(other.claude(uuid1), "ledger", "other", 1), ledger, nil)
-	clear := newPlace(t) // nothing proves which session was cleared
-	for _, id := range []string{uuid1, uuid2} {
-		clear.write(clear.claude(id), "{}\n", time.Minute)
-		clear.companion(clear.claude(id), ledger, nil)
-	}
-	for name, c := range map[string]struct {
-		p            *place
-		source, self string
-	}{
-		"itself": {own, "startup", uuid1}, "a sub-agent": {agent, "startup", uuid3}, "a child": {child, "startup", uuid3},
-		"another project": {other, "startup", uuid3}, "one before": {own, "clear", uuid3}, "two before": {clear, "clear", uuid3},
-	} {
-		a, err := c.p.ask(Event{Name: SessionStart, Source: c.source, Session: c.self, Transcript: c.p.claude(c.self)})
-		if !errors.Is(err, ErrNothing) || len(a.Stdout) > 0 {
-			t.Errorf("%s: %q, %v", name, a.Stdout, err)
+	at := p.companion(p.claude(uuid1), ledger, nil)
+	p.earlier.Kept.Last = now.Add(-3 * time.Hour)
+	for source, want := range map[string]bool{"startup": true, "clear": false} { // nothing says which session was cleared
+		a, err := p.ask(Event{Name: SessionStart, Source: source, Session: uuid3, Transcript: p.claude(uuid3)})
+		if !want {
+			if !errors.Is(err, ErrNothing) || len(a.Stdout) > 0 {
+				t.Errorf("%s: %q, %v", source, a.Stdout, err)
+			}
+			continue
+		}
+		testkit.Must(t, err)
+		text := contextOf(t, a)
+		wants(t, text, at, "3 hours ago", `'invoice 48213', then stop"`)
+		if strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
+			t.Errorf("not one line: %q", text)
 		}
 	}
 }
@@ -184,36 +161,9 @@ func TestCompanionsStandElsewhere(t *testing.T) {
 	p.CompanionDir = filepath.Join(p.home, "companions")
 	p.write(p.claude(uuid1), "{}\n", time.Hour)
 	at := p.companion(p.claude(uuid1), ledger, nil)
-	for source, id := range map[string]string{"startup": uuid3, "resume": uuid1} {
-		a, err := p.ask(Event{Name: SessionStart, Source: source, Session: id, Transcript: p.claude(id)})
-		if err != nil || !strings.Contains(contextOf(t, a), at) {
-			t.Errorf("%s: %s, %v", source, a.Stdout, err)
-		}
-	}
-	p = newPlace(t) // the transcript was purged
-	s := p.find(p.claude(uuid1))
-	p.write(sidecar.Path(s, p.kept()), string(document(s, ledger, nil)), 50*24*time.Hour)
-	a, err := p.ask(Event{Name: SessionStart, Source: "startup", Session: uuid3, Transcript: p.claude(uuid3)})
-	if err != nil || !strings.Contains(contextOf(t, a), "1 month ago") {
-		t.Errorf("purged: %s, %v", a.Stdout, err)
-	}
-}
-
-func TestCodexOffersBySameDirectory(t *testing.T) {
-	p := newPlace(t)
-	for i, c := range []struct{ id, cwd string }{{uuid1, "/home/me/ledger"}, {uuid2, "/home/me/other"}} {
-		path := p.codex("2026/03/01", c.id)
-		p.write(path, fmt.Sprintf(`{"timestamp":"2026-03-01T10:00:00Z","type":"session_meta","payload":{"id":%q,"cwd":%q,"originator":"codex","cli_version":"1"}}`+"\n", c.id, c.cwd), time.Duration(2-i)*time.Hour)
-		p.companion(path, ledger, nil)
-	}
-	e := Event{Name: SessionStart, Agent: "codex", Source: "startup", Session: uuid3, Transcript: p.codex("2026/03/02", uuid3), Cwd: "/home/me/ledger"}
-	a, err := p.ask(e)
-	if err != nil || !strings.Contains(contextOf(t, a), uuid1) {
+	a, err := p.ask(Event{Name: SessionStart, Source: "resume", Session: uuid1, Transcript: p.claude(uuid1)})
+	if err != nil || !strings.Contains(contextOf(t, a), at) {
 		t.Errorf("%s, %v", a.Stdout, err)
-	}
-	e.Cwd = "/home/me"
-	if a, err := p.ask(e); !errors.Is(err, ErrNothing) {
-		t.Errorf("another directory: %s, %v", a.Stdout, err)
 	}
 }
 

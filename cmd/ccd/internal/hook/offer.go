@@ -6,29 +6,34 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
-	"ccd/internal/project"
 	"ccd/internal/transcript"
 
 	"github.com/dustin/go-humanize"
 )
 
-// Limits of the search for an earlier session.
-const (
-	maxTried = 64  // sessions whose companion or first records are read
-	maxAsked = 160 // chars of the last request
-)
+// maxAsked is how much of the last request is quoted, in chars.
+const maxAsked = 160
 
 // offer returns one line about the newest earlier session of the project.
 func (h Hooks) offer(ctx context.Context, e Event, s transcript.Session) (string, error) {
-	c, last, err := h.newest(ctx, e, h.others(ctx, s))
+	if !filepath.IsAbs(e.Cwd) {
+		return "", nothing("the event names no directory")
+	}
+	before, err := h.Earlier(ctx, s, e.Cwd)
 	if err != nil {
 		return "", err
 	}
-	text := fmt.Sprintf("ccd: an earlier session of this project is archived, %s", humanize.RelTime(last, h.Now, "ago", "from now"))
+	if before == nil {
+		return "", nothing("no earlier session of the project has a companion")
+	}
+	c, err := open(before.CompanionFile(), before.Session.Session)
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("ccd: an earlier session of this project is archived, %s", humanize.RelTime(before.Last(), h.Now, "ago", "from now"))
 	companion := ". If you continue its work, read its companion: " + h.where(c, 500)
 	return text + requestClause(e.Agent, taskOf(c.now), maxOffer-units(e.Agent, text+companion)) + companion + "\n", nil
 }
@@ -49,26 +54,6 @@ func requestClause(agent, text string, room int) string {
 		return before + short + `…"`
 	}
 	return before + text + `"`
-}
-
-// newest returns the readable companion of the project's session that grew last.
-func (h Hooks) newest(ctx context.Context, e Event, from []candidate) (companion, time.Time, error) {
-	if !filepath.IsAbs(e.Cwd) {
-		return companion{}, time.Time{}, nothing("the event names no directory")
-	}
-	tried, own := 0, project.Of(e.Cwd, h.Home)
-	for _, one := range from {
-		if tried++; tried > maxTried || ctx.Err() != nil {
-			break
-		}
-		if !own.Has(h.Began(ctx, one.Session)) { // the names of two projects may be encoded alike
-			continue
-		}
-		if c, err := open(one.companion, one.Session); err == nil && c.front.Parent == "" {
-			return c, one.last, nil
-		}
-	}
-	return companion{}, time.Time{}, nothing("no earlier session of the project has a companion")
 }
 
 // VersionOf returns the version of the client that wrote the end of a session's transcript, "" if it does not say.

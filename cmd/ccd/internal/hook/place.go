@@ -1,14 +1,10 @@
 package hook
 
 import (
-	"cmp"
-	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"ccd/cmd/ccd/internal/disk"
 	"ccd/compactor/sidecar"
@@ -88,65 +84,3 @@ func (h Hooks) companion(s transcript.Session) (companion, error) {
 
 // kept returns the directory for companions whose transcripts were removed.
 func (h Hooks) kept() string { return filepath.Join(h.StateDir, "companions") }
-
-// candidate is another session that may be offered.
-type candidate struct {
-	transcript.Session
-	companion string    // its path
-	last      time.Time // when the transcript last grew or, if it was removed, when the companion was written
-}
-
-// maxSeen is how many companions are considered, by name, to find the newest.
-const maxSeen = 5000
-
-// others returns the other main sessions of the same agent that have a companion, most recently grown first. For Claude Code these
-// are the sessions in the same project directory, for Codex those of all projects.
-func (h Hooks) others(ctx context.Context, s transcript.Session) (all []candidate) {
-	roots, below, seen := h.Roots[s.Agent], "", 0
-	if s.Agent == claude {
-		roots = []string{s.Root}
-		below, _ = filepath.Rel(s.Root, filepath.Dir(s.Path)) // cannot fail: Find matched this path below the root
-	}
-	for _, root := range roots {
-		trees := []string{root, filepath.Join(cmp.Or(h.CompanionDir, h.kept()), s.Agent, filepath.Base(root))}
-		for _, tree := range trees {
-			walk(ctx, tree, below, s.Agent != claude, func(name string) bool {
-				stem, is := strings.CutSuffix(name, sidecar.Suffix)
-				if found, ok := h.Agents.Find(s.Agent, root, filepath.Join(root, stem+".jsonl")); is && ok {
-					if seen++; found.ID != s.ID && found.Class == transcript.Main {
-						path := filepath.Join(tree, name)
-						all = append(all, candidate{found, path, grown(found.Path, path)})
-					}
-				}
-				return seen < maxSeen
-			})
-		}
-	}
-	slices.SortFunc(all, func(x, y candidate) int {
-		return cmp.Or(y.last.Compare(x.last), cmp.Compare(x.ID, y.ID))
-	})
-	return all
-}
-
-// grown returns when the first of these files that exists was written.
-func grown(paths ...string) (at time.Time) {
-	for _, path := range paths {
-		if info, err := os.Lstat(path); err == nil && at.IsZero() {
-			at = info.ModTime()
-		}
-	}
-	return at
-}
-
-// walk yields the files below a directory of a tree until each returns false. It starts with the last names, because days and rollouts
-// are named by time.
-func walk(ctx context.Context, tree, below string, deep bool, each func(name string) bool) bool {
-	entries, _ := os.ReadDir(filepath.Join(tree, below)) // missing or unreadable: it has none
-	for _, e := range slices.Backward(entries) {
-		name := filepath.Join(below, e.Name())
-		if ctx.Err() != nil || e.IsDir() && deep && !walk(ctx, tree, name, deep, each) || e.Type().IsRegular() && !each(name) {
-			return false
-		}
-	}
-	return true
-}

@@ -225,6 +225,21 @@ func (l *Library) Listed(agent string) (all []*Entry) {
 	return all
 }
 
+// Earlier returns the newest listed session of the agent of s, other than s, that belongs to the project of a directory and has a
+// companion, nil if there is none.
+func (l *Library) Earlier(ctx context.Context, s transcript.Session, dir string) (*Entry, error) {
+	in := Library{Place: l.Place, reach: project.Of(dir, l.Home)}
+	if err := in.Load(ctx); err != nil {
+		return nil, err
+	}
+	for _, e := range in.Listed(s.Agent) {
+		if e.Key != s.Key && e.HasCompanion() {
+			return e, nil
+		}
+	}
+	return nil, nil
+}
+
 func (l *Library) entry(s archive.Session) *Entry {
 	e := &Entry{Session: s, Machine: l.Machine}
 	if state, err := daemon.DecodeState(s.State); err == nil { // a cache: unreadable is as good as none
@@ -412,7 +427,10 @@ func (l *Library) reaches(ctx context.Context, e *Entry) bool {
 		key := transcript.Key{Agent: e.Agent, ID: e.Parent}
 		return l.reach.Has(l.Began(ctx, transcript.Session{Key: key, Path: filepath.Join(dir, e.Parent+".jsonl")}))
 	}
-	return l.reach.Has(cmp.Or(e.Kept.Start, WorkingDir(ctx, l.Agents, e.Session.Session))) // the state is damaged or not made yet, or nothing tells
+	if e.Kept.Start == "" { // the state is damaged or not made yet, or nothing tells
+		return l.reach.Has(WorkingDir(ctx, l.Agents, e.Session.Session))
+	}
+	return l.reach.Has(e.Kept.Start)
 }
 
 // Began returns the directory in which a session began, by its transcript or, if that is gone, by what is kept of it; "" if neither tells.

@@ -25,7 +25,7 @@ import (
 const (
 	InputTime   = 500 * time.Millisecond // for the client to write its event
 	ReadingTime = 120 * time.Millisecond // for hooks that only read what is ready
-	foldingTime = 950 * time.Millisecond // for reading the transcript and answering, including reading the event
+	foldingTime = 950 * time.Millisecond // for reading the transcript, or all sessions, and answering, including reading the event
 	refreshTime = 2 * time.Second        // for updating the companion before a compaction
 	compactTime = 8 * time.Second        // for answering a compaction, including reading the event; then the client's own runs
 	outputTime  = 2 * time.Second        // for archiving an output, including reading the event
@@ -103,7 +103,7 @@ func (c HookCall) Limits(e hook.Event, spent time.Duration) (answer, refresh tim
 		return c.Within, c.Within - c.Within/8
 	case e.Name == hook.PreCompact:
 		return refreshTime + ReadingTime, refreshTime
-	case e.Continues():
+	case e.Name == hook.SessionStart, e.Continues():
 		return foldingTime - spent, 0
 	}
 	return ReadingTime, 0
@@ -183,8 +183,7 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 	}
 	h := hook.Hooks{
 		Agents: l.Agents, Roots: rootsOf(l.Roots), CompanionDir: l.Config.Companion.Dir, StateDir: l.StateDir, Pressure: l.Config.Trigger.Pressure,
-		Home: l.Home, Began: l.Began,
-		Now: time.Now(), Keep: l.Archive, Fold: l.Fold,
+		Earlier: l.Earlier, Now: time.Now(), Keep: l.Archive, Fold: l.Fold,
 	}
 	h.Program, _ = a.Executable() // else by its name
 	h.Files = func(ctx context.Context, s transcript.Session, most int) ([]*reader.Version, error) {
