@@ -118,45 +118,26 @@ func (l *Library) made(ctx context.Context, g Reading, o compactor.Options, at d
 	return Made(daemon.Made(g.Session, o, model.Status(), c, at, g.Sum), records), nil
 }
 
-// mostCopies limits how many copies of copies are followed back to the original session.
-const mostCopies = 8
-
-// Copy makes the copy of a session. family are the sessions that it is made from. If the archive is damaged, Copy
-// uses what can still be read.
-func (l *Library) Copy(ctx context.Context, e *Entry, want resume.Request) (family []*Entry, c resume.Copy, err error) {
-	family = l.lineage(e)
-	sources, err := l.copySources(ctx, family)
+// Copy makes the copy of a session. If the archive is damaged, Copy uses what can still be read.
+func (l *Library) Copy(ctx context.Context, e *Entry, want resume.Request) (resume.Copy, error) {
+	g, err := l.Reading(e, 0)
 	if err != nil {
-		return family, c, err
+		return resume.Copy{}, err
 	}
-	c, err = resume.Make(sources, want)
-	if !errors.As(err, new(*archive.DamageError)) {
-		return family, c, err
+	of := resume.Source{
+		Session: g.Session, Options: l.Options(e), Records: g.Story(ctx), Text: g.Text(ctx), Summaries: l.Archive.Summaries(ctx), Before: e.Kept.Resumed.ID,
 	}
-	damage := err
-	for i, e := range family {
-		g, gerr := l.Reading(e, 0)
-		if gerr != nil {
-			return family, c, gerr
-		}
-		if s, serr := l.salvaged(ctx, e, g, damage); serr == nil {
-			sources[i].Records = s.Records(ctx)
-			sources[i].Tell = s.tell
-		}
+	c, damage := resume.Make(of, want)
+	if !errors.As(damage, new(*archive.DamageError)) {
+		return c, damage
 	}
-	if c, err = resume.Make(sources, want); errors.Is(err, resume.ErrNothing) {
+	if s, err := l.salvaged(ctx, e, g, damage); err == nil {
+		of.Records, of.Tell = s.Records(ctx), s.tell
+	}
+	if c, err = resume.Make(of, want); errors.Is(err, resume.ErrNothing) {
 		err = damage
 	}
-	return family, c, err
-}
-
-// lineage returns a session and, if it is a copy by ccd, the archived sessions that it was copied from.
-func (l *Library) lineage(e *Entry) []*Entry {
-	all := []*Entry{e}
-	for from := l.CopiedFrom(e); from != nil && len(all) < mostCopies; from = l.CopiedFrom(from) {
-		all = append(all, from)
-	}
-	return all
+	return c, err
 }
 
 // CopiedFrom returns the session that e is a copy of, nil if e is no copy, or its original is not archived.
@@ -170,29 +151,6 @@ func (l *Library) CopiedFrom(e *Entry) *Entry {
 		}
 	}
 	return nil
-}
-
-// copySources returns the sessions of a family as input of a copy; of each original, only the records that its copy was
-// made from.
-func (l *Library) copySources(ctx context.Context, family []*Entry) ([]resume.Source, error) {
-	var all []resume.Source
-	for i, e := range family {
-		g, err := l.Reading(e, 0)
-		if err != nil {
-			return nil, err
-		}
-		s := resume.Source{Session: g.Session, Options: l.Options(e), Records: g.Story(ctx), Text: g.Text(ctx), Summaries: l.Archive.Summaries(ctx)}
-		if i > 0 {
-			s.Until = family[i-1].Kept.Resumed.Covers
-		}
-		if i+1 < len(family) {
-			s.Resumed = e.Kept.Resumed
-		} else {
-			s.Before = e.Kept.Resumed.ID
-		}
-		all = append(all, s)
-	}
-	return all, nil
 }
 
 // foldPart is the percentage of its time in which a hook must have read a session and the texts of its answer. Otherwise it answers from

@@ -1,67 +1,14 @@
 package resume
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	"ccd/compactor/sidecar"
-	"ccd/internal/mark"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
-
-// TestACopyOfACopy: the first session is summarized from its own records, not from the summary in the copy, and every
-// ID belongs to one of the two.
-func TestACopyOfACopy(t *testing.T) {
-	first := sourceOf(claude, generated(t, claude, 3, 300_000))
-	first.Session.ID = "22222222-2222-4222-8222-222222222222"
-	c, err := makeCopy(t, first, claude, 20_000)
-	testkit.Must(t, err)
-	grown := append(bytes.Join(c.Lines, []byte("\n")), '\n')
-	s := script{last: "none"}
-	s.human("And now the report of the third quarter")
-	for i := range 30 {
-		id := fmt.Sprintf("toolu_again_%d", i)
-		s.calls(id, fmt.Sprintf("report --part %d", i))
-		s.gets(id, strings.Repeat("a figure of the report\n", 80), "")
-	}
-	grown = append(grown, s.b.String()...)
-	second := sourceOf(claude, grown)
-	second.Resumed = transcript.Resumed{ID: first.Session.ID, Records: len(c.Lines), Covers: 50}
-	first.Until = 50
-	again, err := Make([]Source{second, first}, Request{Agent: claude, ID: newID, MaxTokens: 24_000})
-	testkit.Must(t, err)
-	holds(t, "again", claude, again, 24_000)
-	said := ""
-	for r := range decoded(claude, again.Lines) {
-		if len(r.Items) > 0 && r.Items[0].Kind == transcript.Summary {
-			said = string(transcript.Original(transcript.Summary, r.Items[0].Raw))
-		}
-	}
-	for _, want := range []string{"of session " + first.Session.ID + ", which this one continues\n", "Task (#"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("no %q in %s", want, said)
-		}
-	}
-	if !strings.Contains(string(bytes.Join(again.Lines, nil)), "report of the third quarter") {
-		t.Error("what was asked last is not in the copy")
-	}
-	if n := strings.Count(said, transcript.SummaryStart); n != 1 {
-		t.Errorf("%d summaries stand in the first message, want its own alone", n)
-	}
-	// the pointers of each source are spans of its own bytes
-	for i, src := range []Source{second, first} {
-		for _, p := range again.Pointers[i] {
-			raw, err := src.Text(p.Parts[0].Span)
-			if err != nil || p.Shape == transcript.Single && mark.Sum(raw) != p.Hash {
-				t.Errorf("source %d: pointer to record %d is not its bytes", i, p.Record)
-			}
-		}
-	}
-}
 
 // TestCopiesAreKnownByTheirFirstMessage: a rollout has no flag for copies, so its decoder recognizes them by the first
 // message, but not a person's message as one.

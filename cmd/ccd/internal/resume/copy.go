@@ -27,9 +27,7 @@ type Source struct {
 	Text      func(transcript.Span) ([]byte, error)
 	Summaries compactor.Summaries
 	Tell      func(*compactor.Compaction) // adjusts the compaction; may be nil
-	Resumed   transcript.Resumed          // the session that it is a copy of; zero if it is no copy or that session is not archived
-	Until     int                         // last record to use, 0 for all
-	Before    string                      // ID of the session that it continues, if that is not among the sources
+	Before    string                      // ID of the session that it is a copy of, "" for none
 }
 
 // ErrNoFormat is returned for an agent whose sessions ccd can read but not write.
@@ -57,12 +55,12 @@ type Copy struct {
 	Gone     string // the session's directory, if that is gone and Cwd is the main one of its repository
 	Moved    *Moved // how Cwd was found if the source is another machine's, else nil
 	Title    string
-	Before   int64                  // estimated tokens in the context of the source's agent
-	After    int64                  // estimated tokens of the copy
-	PerToken float64                // chars per real token in the source
-	Reported int64                  // real tokens in that context as last reported, 0 if none are
-	Verbatim int                    // number of messages kept verbatim
-	Pointers [][]transcript.Pointer // the originals of its IDs, by source
+	Before   int64                // estimated tokens in the context of the source's agent
+	After    int64                // estimated tokens of the copy
+	PerToken float64              // chars per real token in the source
+	Reported int64                // real tokens in that context as last reported, 0 if none are
+	Verbatim int                  // number of messages kept verbatim
+	Pointers []transcript.Pointer // the originals of its IDs
 }
 
 // Moved is how a session of another machine gets its working directory here.
@@ -88,15 +86,15 @@ var ErrTooSmall = errors.New("the budget is too small")
 // ErrNothing reports that a session has no messages.
 var ErrNothing = errors.New("it has no messages")
 
-// Make makes a copy of the first source. Each further source is the session that the one before it was copied from; it gets
-// a summary of its own, so that no summary is summarized again. Make writes nothing.
-func Make(sources []Source, want Request) (Copy, error) {
-	m := maker{sources: sources, want: want}
+// Make makes a copy of a session. A summary that the session begins with, as a copy does, is quoted, so that no summary is summarized
+// again. Make writes nothing.
+func Make(of Source, want Request) (Copy, error) {
+	m := maker{Source: of, want: want}
 	if err := m.read(); err != nil {
 		return Copy{}, err
 	}
-	if m.talk.n == 0 && m.talk.lead.text == "" && len(sources) == 1 {
-		return Copy{}, fmt.Errorf("make a copy of session %s: %w", sources[0].Session.ID, ErrNothing)
+	if m.talk.n == 0 && m.talk.lead.text == "" {
+		return Copy{}, fmt.Errorf("make a copy of session %s: %w", of.Session.ID, ErrNothing)
 	}
 	chars := limits.Chars(m.budget())
 	if t := m.talk.tail(3 * chars); m.complete(t, chars) {
@@ -125,40 +123,23 @@ func (m *maker) filled(c Copy, err error, room, chars int) (Copy, error) {
 
 // maker builds a copy.
 type maker struct {
-	sources []Source
-	want    Request
-	folds   []*compactor.Compactor
-	talk    *talk
-	moved   *Moved
-	said    []int // chars that each source's summary took last time; nil at first
+	Source
+	want  Request
+	fold  *compactor.Compactor
+	talk  *talk
+	moved *Moved
 }
 
-// read folds the sources and keeps the newest records of the first one verbatim.
+// read folds the source and keeps its newest records verbatim.
 func (m *maker) read() error {
-	m.talk = newTalk(m.sources[0].Session.Agent, m.want.Agent, limits.Chars(cmp.Or(m.want.MaxTokens, usualMost)))
-	for i := range m.sources {
-		s := &m.sources[i]
-		fold := compactor.New(s.Options, s.Session)
-		for r, err := range s.Records {
-			if err != nil {
-				return err
-			}
-			if s.Until > 0 && r.N > s.Until {
-				break
-			}
-			if i == 0 {
-				m.talk.add(r)
-			}
-			if r.N > 0 && r.N <= s.Resumed.Records { // records copied from another source
-				fold.Add(&transcript.Record{
-					N: r.N, Span: r.Span, Hash: r.Hash, Time: r.Time, Cwd: r.Cwd, Branch: r.Branch, Model: r.Model,
-					Version: r.Version, Title: r.Title, Resumed: r.Resumed, UI: true,
-				})
-				continue
-			}
-			fold.Add(r)
+	m.talk = newTalk(m.Session.Agent, m.want.Agent, limits.Chars(cmp.Or(m.want.MaxTokens, usualMost)))
+	m.fold = compactor.New(m.Options, m.Session)
+	for r, err := range m.Records {
+		if err != nil {
+			return err
 		}
-		m.folds = append(m.folds, fold)
+		m.talk.add(r)
+		m.fold.Add(r)
 	}
 	return nil
 }
@@ -168,7 +149,7 @@ func (m *maker) budget() int {
 	if m.want.MaxTokens > 0 {
 		return m.want.MaxTokens
 	}
-	s := m.folds[0].Status()
+	s := m.fold.Status()
 	most := usualMost
 	if s.Window > 0 {
 		most = min(most, int(s.Window))
@@ -178,27 +159,27 @@ func (m *maker) budget() int {
 
 // complete reports whether a tail is the whole conversation and fits, so that the copy needs no summary.
 func (m *maker) complete(t tail, chars int) bool {
-	return t.whole && t.chars <= chars && len(t.messages) > 0 && !t.messages[0].Assistant && len(m.sources) == 1
+	return t.whole && t.chars <= chars && len(t.messages) > 0 && !t.messages[0].Assistant
 }
 
 // compose makes the copy: a summary of everything before the tail, then the tail.
 func (m *maker) compose(t tail, chars int) (Copy, error) {
-	s := m.folds[0].Status()
+	s := m.fold.Status()
 	cwd := m.cwd()
 	if m.want.Move {
 		m.moved, cwd = m.move(cwd)
 	}
 	d := transcript.Draft{
 		ID: m.want.ID, Made: m.want.Now, Title: m.title(), Cwd: cwd, Branch: s.Branch, Start: s.First, Provider: m.want.Provider,
-		Resumed: transcript.Resumed{ID: m.sources[0].Session.ID, Covers: s.Records, Made: words.Format(m.want.Now.UTC(), time.RFC3339)}, Messages: t.messages,
+		Resumed: transcript.Resumed{ID: m.Session.ID, Covers: s.Records, Made: words.Format(m.want.Now.UTC(), time.RFC3339)}, Messages: t.messages,
 	}
-	if m.want.Agent == m.sources[0].Session.Agent {
+	if m.want.Agent == m.Session.Agent {
 		d.Version = m.talk.version
 	}
 	if d.Start.IsZero() || !m.want.Now.IsZero() && d.Start.After(m.want.Now) { // no session begins in the future
 		d.Start = m.want.Now
 	}
-	c := Copy{ID: m.want.ID, Cwd: d.Cwd, Moved: m.moved, Title: transcript.TitlePrefix + d.Title, Before: s.Context, Reported: s.Reported, PerToken: m.folds[0].PerToken(), Verbatim: len(t.messages)}
+	c := Copy{ID: m.want.ID, Cwd: d.Cwd, Moved: m.moved, Title: transcript.TitlePrefix + d.Title, Before: s.Context, Reported: s.Reported, PerToken: m.fold.PerToken(), Verbatim: len(t.messages)}
 	if !m.complete(t, chars) {
 		said, pointers, err := m.summary(t, chars-t.chars)
 		if err != nil {
@@ -206,26 +187,23 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 		}
 		t.chars += utf8.RuneCountInString(said)
 		if t.chars > chars {
-			return c, fmt.Errorf("make a copy of session %s: %w", m.sources[0].Session.ID, ErrTooSmall)
+			return c, fmt.Errorf("make a copy of session %s: %w", m.Session.ID, ErrTooSmall)
 		}
 		c.Pointers = pointers
 		d.Messages = withSummary(said, d)
-	} else {
-		c.Pointers = make([][]transcript.Pointer, 1)
-		if note := m.notes(); note != "" {
-			note = transcript.TitlePrefix + m.title() + "\n\n" + note
-			t.chars += utf8.RuneCountInString(note)
-			d.Messages = withSummary(note, d)
-		}
+	} else if note := m.notes(); note != "" {
+		note = transcript.TitlePrefix + m.title() + "\n\n" + note
+		t.chars += utf8.RuneCountInString(note)
+		d.Messages = withSummary(note, d)
 	}
-	c.Pointers[0] = append(c.Pointers[0], t.pointers...)
+	c.Pointers = append(c.Pointers, t.pointers...)
 	c.After = int64(t.chars) * 4 / 3
 	f, ok := registry.Table{}.Lookup(m.want.Agent)
 	if !ok || f.Write == nil {
 		return c, fmt.Errorf("write a session of %s: %w", m.want.Agent, ErrNoFormat)
 	}
 	if len(d.Messages) == 0 {
-		return c, fmt.Errorf("make a copy of session %s: %w", m.sources[0].Session.ID, ErrNothing)
+		return c, fmt.Errorf("make a copy of session %s: %w", m.Session.ID, ErrNothing)
 	}
 	c.Lines, c.Place = f.Write(d), f.Place(&d, m.want.Root)
 	return c, nil
@@ -269,7 +247,7 @@ const TitleChars = 60
 
 // title returns the source's title, or the first words of the first request.
 func (m *maker) title() string {
-	for _, t := range []string{m.want.Title, m.folds[0].Status().Title, m.talk.asked} {
+	for _, t := range []string{m.want.Title, m.fold.Status().Title, m.talk.asked} {
 		for strings.HasPrefix(t, transcript.TitlePrefix) {
 			t = strings.TrimPrefix(t, transcript.TitlePrefix)
 		}
@@ -277,16 +255,16 @@ func (m *maker) title() string {
 			return t
 		}
 	}
-	return mark.Inline(m.sources[0].Session.ID, TitleChars)
+	return mark.Inline(m.Session.ID, TitleChars)
 }
 
 // cwd returns where to resume the session: the directory that its transcript's folder is named after, else the first one
 // that it worked in.
 func (m *maker) cwd() string {
 	dirs := m.talk.dirs
-	row, _ := registry.Table{}.Lookup(m.sources[0].Session.Agent)
+	row, _ := registry.Table{}.Lookup(m.Session.Agent)
 	for _, dir := range dirs {
-		if row.Project != nil && strings.Contains("/"+m.sources[0].Session.Source, "/"+row.Project(dir)+"/") {
+		if row.Project != nil && strings.Contains("/"+m.Session.Source, "/"+row.Project(dir)+"/") {
 			return dir
 		}
 	}
@@ -296,87 +274,33 @@ func (m *maker) cwd() string {
 	return cmp.Or(m.want.Dir, "/")
 }
 
-// summary returns the copy's first message in at most chars: the title, an introduction, then the sections of the source and
-// of those that it is a copy of.
-func (m *maker) summary(t tail, chars int) (string, [][]transcript.Pointer, error) {
-	s := &m.sources[0]
+// summary returns the copy's first message in at most chars: the title, an introduction, then the sections of the source.
+func (m *maker) summary(t tail, chars int) (string, []transcript.Pointer, error) {
 	var b strings.Builder
-	b.WriteString(transcript.TitlePrefix + m.title() + "\n\n" + sidecar.Lead(s.Options.Host, s.Session.ID, 0))
+	b.WriteString(transcript.TitlePrefix + m.title() + "\n\n" + sidecar.Lead(m.Options.Host, m.Session.ID, 0))
 	fmt.Fprintf(&b, "It is session %s of %s, made smaller: the messages that follow this one are its newest part as it was. "+
-		"What is marked \"elided\" there was left out: read it again before editing.\n", mark.Inline(s.Session.ID, 100), s.Session.Agent)
+		"What is marked \"elided\" there was left out: read it again before editing.\n", mark.Inline(m.Session.ID, 100), m.Session.Agent)
 	b.WriteString(m.notes())
-	if before := m.sources[len(m.sources)-1].Before; before != "" {
-		fmt.Fprintf(&b, "Made from session %s; that session's companion: ccd agent show %[1]s\n", mark.Inline(before, 100))
+	if m.Before != "" {
+		fmt.Fprintf(&b, "Made from session %s; that session's companion: ccd agent show %[1]s\n", mark.Inline(m.Before, 100))
 	}
 	room, began := min(chars, limits.Chars(summaryMost))-utf8.RuneCountInString(b.String()), ""
-	if m.talk.lead.text != "" && len(m.sources) == 1 {
+	if m.talk.lead.text != "" {
 		began = m.talk.lead.quoted(room / 2)
 		room -= utf8.RuneCountInString(began)
 	}
-	pointers := make([][]transcript.Pointer, len(m.sources))
-	texts, said := make([]string, len(m.sources)), make([]int, len(m.sources))
-	for i := len(m.sources) - 1; i >= 0; i-- { // the oldest first: newer ones get what it leaves of the room
-		part := room
-		if i > 0 {
-			part = room / (i + 2)
-		}
-		first := t.first
-		if i > 0 {
-			first = m.folds[i].Status().Records + 1
-		}
-		if len(m.said) > i && i > 0 { // an older source keeps at least the size that it needed last time
-			part = max(part, m.said[i])
-		}
-		c, err := m.compaction(i, first, part)
-		if err != nil {
-			return "", nil, err
-		}
-		pointers[i] = c.Pointers
-		texts[i] = m.sections(i, c)
-		n := utf8.RuneCountInString(texts[i])
-		room -= n
-		said[i] = n + mostSections*utf8.RuneCountInString(m.whose(i))
-	}
-	b.WriteString(began)
-	for i := len(texts) - 1; i >= 0; i-- {
-		b.WriteString(texts[i])
-	}
-	if m.said = said; began != "" {
-		pointers[0] = append(pointers[0], m.talk.lead.pointer)
-	}
-	return b.String(), pointers, nil
-}
-
-// compaction compacts one source to at most chars.
-func (m *maker) compaction(i, first, chars int) (*compactor.Compaction, error) {
-	s := &m.sources[i]
-	chars -= mostSections * utf8.RuneCountInString(m.whose(i))
-	c, err := m.folds[i].Compact(compactor.Audience{Room: max(0, chars), First: max(1, first)}, s.Text, s.Summaries)
-	if err == nil && s.Tell != nil {
-		s.Tell(c)
-	}
+	c, err := m.fold.Compact(compactor.Audience{Room: max(0, room), First: max(1, t.first)}, m.Text, m.Summaries)
 	if err != nil {
-		return nil, fmt.Errorf("compact session %s: %w", s.Session.ID, err)
+		return "", nil, fmt.Errorf("compact session %s: %w", m.Session.ID, err)
 	}
-	return c, nil
-}
-
-// mostSections is the maximum number of sections of a source. Each heading names the session.
-const mostSections = 3
-
-// whose returns the suffix of the headings of source i, which names an older session; "" for the first source.
-func (m *maker) whose(i int) string {
-	if i == 0 {
-		return ""
+	if m.Tell != nil {
+		m.Tell(c)
 	}
-	return " of session " + mark.Inline(m.sources[i].Session.ID, 40) + ", which this one continues"
-}
-
-// sections returns a compaction as text.
-func (m *maker) sections(i int, c *compactor.Compaction) string {
-	var b strings.Builder
+	if b.WriteString(began); began != "" {
+		c.Pointers = append(c.Pointers, m.talk.lead.pointer)
+	}
 	for _, s := range c.Sections {
-		b.WriteString("\n## " + s.Name + m.whose(i) + "\n" + s.Body)
+		b.WriteString("\n## " + s.Name + "\n" + s.Body)
 	}
-	return b.String()
+	return b.String(), c.Pointers, nil
 }

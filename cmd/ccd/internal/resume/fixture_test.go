@@ -46,7 +46,7 @@ func generated(t testing.TB, agent string, seed uint64, size int64) []byte {
 
 func makeCopy(t testing.TB, src Source, to string, tokens int) (Copy, error) {
 	t.Helper()
-	c, err := Make([]Source{src}, Request{Agent: to, ID: newID, MaxTokens: tokens, Now: time.Unix(1_800_000_000, 0)})
+	c, err := Make(src, Request{Agent: to, ID: newID, MaxTokens: tokens, Now: time.Unix(1_800_000_000, 0)})
 	if err == nil {
 		err = check(to, c.Lines)
 	}

@@ -19,12 +19,12 @@ func TestImagesAreStubs(t *testing.T) {
 		for _, to := range []string{claude, codex} {
 			_, made := told(t, &s, to, 0)
 			all := string(bytes.Join(made.Lines, nil))
-			for _, p := range made.Pointers[0] {
+			for _, p := range made.Pointers {
 				if !strings.Contains(all, "ccd agent restore "+string(p.Hash.ID())) {
 					t.Errorf("%s to %s: no %s in\n%s", block, to, p.Hash.ID(), all)
 				}
 			}
-			if len(made.Pointers[0]) != 2 || strings.Contains(all, `"media_type"`) || strings.Contains(all, "iVBORw0KGgo=") {
+			if len(made.Pointers) != 2 || strings.Contains(all, `"media_type"`) || strings.Contains(all, "iVBORw0KGgo=") {
 				t.Errorf("%s to %s: got %s", block, to, all)
 			}
 		}

@@ -57,8 +57,8 @@ func TestALaterSummaryIsNotHistory(t *testing.T) {
 	}
 }
 
-// TestACopyOfAGrownCopyAlone: if the original of a copy is not archived, only the copy's first message describes it.
-func TestACopyOfAGrownCopyAlone(t *testing.T) {
+// TestACopyOfAGrownCopy: the copy's first message is quoted, not summarized again.
+func TestACopyOfAGrownCopy(t *testing.T) {
 	var s script
 	s.human("Never touch the schema")
 	for i := range 60 {

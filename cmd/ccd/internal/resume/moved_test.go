@@ -32,7 +32,7 @@ func TestAnotherMachine(t *testing.T) {
 		}
 		make := func(dir string) Copy {
 			t.Helper()
-			c, err := Make([]Source{sourceOf(agent, data)}, Request{Agent: agent, ID: newID, MaxTokens: 60_000, Now: time.Unix(1_800_000_000, 0), Dir: dir, Move: dir != ""})
+			c, err := Make(sourceOf(agent, data), Request{Agent: agent, ID: newID, MaxTokens: 60_000, Now: time.Unix(1_800_000_000, 0), Dir: dir, Move: dir != ""})
 			testkit.Must(t, err)
 			return c
 		}

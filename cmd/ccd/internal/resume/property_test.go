@@ -112,10 +112,8 @@ func holds(t *testing.T, what, agent string, c Copy, tokens int) {
 		t.Errorf("%s: %d tokens, want %d at most", what, got, tokens)
 	}
 	known := map[mark.ID]bool{}
-	for _, pointers := range c.Pointers {
-		for _, p := range pointers {
-			known[p.Hash.ID()] = true
-		}
+	for _, p := range c.Pointers {
+		known[p.Hash.ID()] = true
 	}
 	first := true
 	for r := range decoded(agent, c.Lines) {

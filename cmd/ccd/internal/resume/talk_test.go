@@ -125,8 +125,8 @@ func TestTurnsOfACopy(t *testing.T) {
 			c.write(&s)
 			got, made := told(t, &s, claude, 0)
 			expect(t, got, c.want...)
-			if name == "whole" && (len(made.Pointers[0]) > 0 || made.Title != "ccd: Add the cents up") {
-				t.Errorf("got %d pointers, title %q", len(made.Pointers[0]), made.Title)
+			if name == "whole" && (len(made.Pointers) > 0 || made.Title != "ccd: Add the cents up") {
+				t.Errorf("got %d pointers, title %q", len(made.Pointers), made.Title)
 			}
 			if first, _, _ := strings.Cut(string(made.Lines[0]), `\n## `); name == "taken back" && !strings.Contains(first, "Record of earlier work") {
 				t.Error("what was taken back is under no ID: there is no first message that names it")
@@ -193,7 +193,7 @@ func TestTheLastTurnsStand(t *testing.T) {
 			stubs++
 			id := mark.ID(strings.Fields(line)[2])
 			found := false
-			for _, p := range c.Pointers[0] {
+			for _, p := range c.Pointers {
 				found = found || p.Hash.ID() == id
 			}
 			if !found {

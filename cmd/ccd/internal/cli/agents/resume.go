@@ -154,7 +154,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		want.Provider = s.Provider(want.Agent)
 	}
 	want.Root = rootOf(l, e, want.Agent)
-	family, c, err := l.Copy(ctx, e, want)
+	c, err := l.Copy(ctx, e, want)
 	if errors.Is(err, resume.ErrNoFormat) {
 		return words.Hint(err, "ccd resume --as claude %s", l.Argument(e))
 	}
@@ -162,7 +162,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		return err
 	}
 	if want.Move { // what is at the source's path here is another session
-		e.Path, e.Root, family[0].Path = "", "", ""
+		e.Path, e.Root = "", ""
 	}
 	c.Before = max(c.Before, e.Kept.Estimate) // a copy's own records count too
 	for _, o := range l.Sessions {
@@ -185,7 +185,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		c.ID = s.ID // the ID under which ccd lists the copy
 	}
 	if !f.dryRun {
-		if err := a.putCopy(ctx, d, family, want.Agent, &c, path); err != nil {
+		if err := a.putCopy(ctx, d, e, want.Agent, &c, path); err != nil {
 			return err
 		}
 	}
@@ -252,14 +252,11 @@ func resumedAt(l *reader.Library, e *reader.Entry, want resume.Request, c *resum
 }
 
 // putCopy adds the copy's IDs to the index, then writes the copy, so that each ID in it can be restored.
-func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []*reader.Entry, agent string, c *resume.Copy, path string) error {
-	for i, e := range family {
-		if len(c.Pointers[i]) == 0 {
-			continue
-		}
+func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, e *reader.Entry, agent string, c *resume.Copy, path string) error {
+	if len(c.Pointers) > 0 {
 		g, err := e.Generation(0)
 		if err == nil {
-			err = d.Publish(ctx, e.Key, g.N, c.Pointers[i], nil)
+			err = d.Publish(ctx, e.Key, g.N, c.Pointers, nil)
 		}
 		switch {
 		case errors.As(err, new(*archive.DamageError)):
@@ -269,8 +266,8 @@ func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, family []*reader.En
 		}
 	}
 	source := ""
-	if len(family) > 0 && family[0].Present() {
-		source = family[0].Path
+	if e.Present() {
+		source = e.Path
 	}
 	newest, err := c.Put(path, source, a.purgeAge(agent), time.Now())
 	if newest {
