@@ -206,19 +206,14 @@ func checkRecords(_ context.Context, f *facts) []Finding {
 	return all
 }
 
-// ClaudeDefault is how many days Claude Code keeps a transcript if its settings do not say.
-const ClaudeDefault = 30
-
 // checkPurge warns of transcripts that an agent will remove before they are archived.
 func checkPurge(_ context.Context, f *facts) []Finding {
 	const check = "purge"
-	days, set, file, err := ClaudeKeeps(f.Env)
+	days, file, err := claudeKeeps(f.Env)
 	after := fmt.Sprintf("%v days", days)
 	switch {
 	case err != nil:
 		return []Finding{note(check, "fix "+words.Shell(file), "cannot read the settings of claude-code: %v", err)}
-	case !set:
-		after += " (its default)"
 	case days < 1:
 		return []Finding{wrong(check, `set "cleanupPeriodDays" in `+file+" to 1 or more",
 			"claude-code keeps no transcripts (cleanupPeriodDays is %v), so ccd can archive none", days)}
@@ -255,25 +250,21 @@ func (f *facts) purge(days float64, after string) Finding {
 	return ok(check, "claude-code removes transcripts after %s; the archive keeps them", after)
 }
 
-// ClaudeKeeps returns after how many days Claude Code removes transcripts, and whether its settings file sets that.
-func ClaudeKeeps(e account.Env) (days float64, set bool, file string, err error) {
+// claudeKeeps returns after how many days Claude Code removes transcripts, and the file of its settings, which may say it.
+func claudeKeeps(e account.Env) (days float64, file string, err error) {
 	home, err := e.Home()
 	if err != nil {
-		return 0, false, "", err
+		return 0, "", err
 	}
 	file = filepath.Join(install.Connection("claude-code").Dir(e.Getenv, home), "settings.json")
+	settings := struct {
+		Days float64 `json:"cleanupPeriodDays"`
+	}{30} // its default
 	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ClaudeDefault, false, file, nil
-	}
-	var settings struct {
-		Days *float64 `json:"cleanupPeriodDays"`
-	}
 	if err == nil {
 		err = json.Unmarshal(text, &settings)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	if settings.Days == nil {
-		return ClaudeDefault, false, file, err
-	}
-	return *settings.Days, true, file, err
+	return settings.Days, file, err
 }

@@ -13,27 +13,28 @@ import (
 
 // Put writes a copy to path, which must not exist, with mode 0600. The copy must not become the session that the agent
 // continues by default, so its modification time is before that of the newest among source (a path, which need not exist) and the
-// sessions beside it. purge is the age at which the agent removes sessions, 0 if it never does. If all others are about to
-// be removed, the copy is the newest, which newest reports.
-func (c *Copy) Put(path, source string, purge time.Duration, now time.Time) (newest bool, err error) {
+// sessions beside it, unless that is over a day old: an agent may soon remove what is older.
+func (c *Copy) Put(path, source string, now time.Time) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return false, fmt.Errorf("write copy: %w", err)
+		return fmt.Errorf("write copy: %w", err)
 	}
 	p, err := atomicfile.Prepare(path, 0o600, append(bytes.Join(c.Lines, []byte{'\n'}), '\n'))
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer p.Discard()
 	last, err := lastOf(dir, source)
 	if err != nil {
-		return false, fmt.Errorf("write copy: %w", err)
+		return fmt.Errorf("write copy: %w", err)
 	}
-	at, newest := older(last, purge, now)
-	if err := p.Date(at); err != nil {
-		return false, err
+	if last = last.Add(-time.Second); now.Sub(last) > 24*time.Hour {
+		last = now
 	}
-	return newest, p.CommitNew()
+	if err := p.Date(last); err != nil {
+		return err
+	}
+	return p.CommitNew()
 }
 
 // lastOf returns the newest modification time of the sessions in a directory and of one more file. It skips what cannot be
@@ -52,16 +53,4 @@ func lastOf(dir, source string) (last time.Time, err error) {
 		}
 	}
 	return last, err
-}
-
-// older returns the modification time for a copy: before the newest other session, or now, if there is none or the agent is about to
-// remove that for its age.
-func older(last time.Time, purge time.Duration, now time.Time) (at time.Time, newest bool) {
-	switch {
-	case last.IsZero():
-		return now, false
-	case purge > 0 && now.Sub(last) >= purge-min(24*time.Hour, purge/4):
-		return now, true
-	}
-	return last.Add(-time.Second), false
 }

@@ -13,32 +13,6 @@ import (
 	"ccd/internal/transcript"
 )
 
-// TestOlder: a copy is not the newest session unless the others are about to be purged.
-func TestOlder(t *testing.T) {
-	now := date("2026-01-31T12:00:00Z")
-	ago := func(d time.Duration) time.Time { return now.Add(-d) }
-	const day = 24 * time.Hour
-	for name, c := range map[string]struct {
-		last   time.Time
-		purge  time.Duration
-		want   time.Time
-		newest bool
-	}{
-		"alone":              {time.Time{}, 30 * day, now, false},
-		"beside one":         {ago(time.Hour), 30 * day, ago(time.Hour + time.Second), false},
-		"an old one":         {ago(20 * day), 30 * day, ago(20*day + time.Second), false},
-		"about to be purged": {ago(40 * day), 30 * day, now, true},
-		"purged late":        {ago(40 * day), 365 * day, ago(40*day + time.Second), false},
-		"never purged":       {ago(9000 * day), 0, ago(9000*day + time.Second), false},
-		"purged soon":        {ago(time.Hour), day, ago(time.Hour + time.Second), false},
-	} {
-		got, newest := older(c.last, c.purge, now)
-		if !got.Equal(c.want) || newest != c.newest {
-			t.Errorf("%s: got %s, newest %v, want %s, %v", name, got, newest, c.want, c.newest)
-		}
-	}
-}
-
 func TestPut(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "a", "source.jsonl")
@@ -53,9 +27,7 @@ func TestPut(t *testing.T) {
 	}
 	c := Copy{Lines: [][]byte{[]byte(`{"a":1}`), []byte(`{"b":2}`)}}
 	path := filepath.Join(dir, "b", "c", newID+".jsonl")
-	if _, err := c.Put(path, source, 0, now); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, c.Put(path, source, now))
 	info, err := os.Stat(path)
 	testkit.Must(t, err)
 	if !info.ModTime().Before(at) || info.Mode().Perm() != 0o600 {
@@ -65,8 +37,13 @@ func TestPut(t *testing.T) {
 	if err != nil || string(data) != "{\"a\":1}\n{\"b\":2}\n" {
 		t.Errorf("got %q, %v", data, err)
 	}
-	if _, err := c.Put(path, source, 0, now); !errors.Is(err, fs.ErrExist) {
+	if err := c.Put(path, source, now); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over another session: got %v, want ErrExist", err)
+	}
+	testkit.Must(t, os.Remove(path)) // a day later the agent may soon remove its sessions, and the copy too
+	testkit.Must(t, c.Put(path, source, now.Add(25*time.Hour)))
+	if info, err = os.Stat(path); err != nil || !info.ModTime().After(now) {
+		t.Errorf("beside old sessions: got time %s, %v", info.ModTime(), err)
 	}
 	if err := os.Remove(loop); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)

@@ -15,7 +15,6 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/cmd/ccd/internal/doctor"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/resume"
 	"ccd/cmd/ccd/internal/status"
@@ -185,7 +184,7 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		c.ID = s.ID // the ID under which ccd lists the copy
 	}
 	if !f.dryRun {
-		if err := a.putCopy(ctx, d, e, want.Agent, &c, path); err != nil {
+		if err := a.putCopy(ctx, d, e, &c, path); err != nil {
 			return err
 		}
 	}
@@ -252,7 +251,7 @@ func resumedAt(l *reader.Library, e *reader.Entry, want resume.Request, c *resum
 }
 
 // putCopy adds the copy's IDs to the index, then writes the copy, so that each ID in it can be restored.
-func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, e *reader.Entry, agent string, c *resume.Copy, path string) error {
+func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, e *reader.Entry, c *resume.Copy, path string) error {
 	if len(c.Pointers) > 0 {
 		g, err := e.Generation(0)
 		if err == nil {
@@ -269,28 +268,11 @@ func (a *app) putCopy(ctx context.Context, d *daemon.Daemon, e *reader.Entry, ag
 	if e.Present() {
 		source = e.Path
 	}
-	newest, err := c.Put(path, source, a.purgeAge(agent), time.Now())
-	if newest {
-		a.Say("note: Claude Code soon deletes the original, as all sessions of that age (cleanupPeriodDays); ccd keeps it")
-	}
+	err := c.Put(path, source, time.Now())
 	if s, ok := d.SessionAt(ctx, path); ok && err == nil { // then it is found by its ID
 		err = d.Update(ctx, s.Key)
 	}
 	return err
-}
-
-// purgeAge returns the age at which an agent deletes sessions, or 0 if it never does. If Claude Code's setting cannot
-// be read or is not positive, its default counts.
-func (a *app) purgeAge(agent string) time.Duration {
-	const day, most = 24 * time.Hour, 36500
-	if agent != "claude-code" {
-		return 0
-	}
-	days, _, _, err := doctor.ClaudeKeeps(a.Env)
-	if err != nil || days <= 0 {
-		days = doctor.ClaudeDefault
-	}
-	return time.Duration(min(days, most) * float64(day))
 }
 
 // withinReported bounds the converted size of messages by that of the context that they are a part of.
