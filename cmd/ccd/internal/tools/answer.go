@@ -48,10 +48,10 @@ func room(req *mcp.CallToolRequest) int {
 
 // handler answers calls. It limits how many run at a time and how long their answers are.
 type handler struct {
-	archive Archive
+	explain func(error) string
 	log     *slog.Logger
 	free    chan struct{}
-	closing <-chan struct{} // closed when the server shall end without waiting for calls
+	atEnd   func(stop func()) (never func() bool) // stops a call when the server shall end
 }
 
 // answer is the result of a call. body is archived text; ccd writes the rest.
@@ -88,13 +88,7 @@ func (a answer) result() *mcp.CallToolResult {
 func (h handler) serve(ctx context.Context, tool string, do func(context.Context) (answer, error)) (*mcp.CallToolResult, any, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() {
-		select {
-		case <-h.closing:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	defer h.atEnd(cancel)()
 	select {
 	case h.free <- struct{}{}:
 		defer func() { <-h.free }()
@@ -112,7 +106,7 @@ func (h handler) serve(ctx context.Context, tool string, do func(context.Context
 	}
 	var said toolError
 	if !errors.As(err, &said) {
-		err = toolError(strings.TrimSpace(h.archive.Explain(err)))
+		err = toolError(strings.TrimSpace(h.explain(err)))
 	}
 	return nil, nil, toolError(cut(err.Error(), maxError))
 }

@@ -52,35 +52,22 @@ func split(text []byte, room int) (pages [][]byte) {
 	return append(pages, text)
 }
 
-// textTool is a tool whose answer consists of lines.
-type textTool[Q any] struct {
-	name, text string
-	write      func(ctx context.Context, q Q, w io.Writer) (session string, err error)
-}
+// writer is a tool whose answer consists of lines. It writes them to w, and returns a name of the session that they are about that stays
+// valid when another becomes the latest, "" if they are not about one.
+type writer[Q any] = func(ctx context.Context, q Q, w io.Writer) (session string, err error)
 
-// ofNone adapts a query that is not about one session.
-func ofNone[Q any](write func(context.Context, Q, io.Writer) error) func(context.Context, Q, io.Writer) (string, error) {
-	if write == nil {
-		return nil
-	}
-	return func(ctx context.Context, q Q, w io.Writer) (string, error) { return "", write(ctx, q, w) }
-}
-
-func addText[Q any](h handler, s *mcp.Server, t textTool[Q]) {
-	if t.write == nil {
-		return
-	}
-	mcp.AddTool(s, describe(t.name, t.text), func(ctx context.Context, req *mcp.CallToolRequest, q Q) (*mcp.CallToolResult, any, error) {
-		return h.serve(ctx, t.name, func(ctx context.Context) (answer, error) {
+func addText[Q any](h handler, s *mcp.Server, name, text string, write writer[Q]) {
+	mcp.AddTool(s, describe(name, text), func(ctx context.Context, req *mcp.CallToolRequest, q Q) (*mcp.CallToolResult, any, error) {
+		return h.serve(ctx, name, func(ctx context.Context) (answer, error) {
 			var session string
 			w, err := read(func(w io.Writer) (err error) {
-				session, err = t.write(ctx, q, w)
+				session, err = write(ctx, q, w)
 				return err
 			})
 			if err != nil {
 				return answer{}, err
 			}
-			a := answer{about: t.name}
+			a := answer{about: name}
 			if session != "" {
 				a.about += " of session " + session
 			}

@@ -19,9 +19,6 @@ const (
 )
 
 func (h handler) addRestore(s *mcp.Server, restore func(context.Context, RestoreQuery) (Original, error)) {
-	if restore == nil {
-		return
-	}
 	const name = "restore"
 	mcp.AddTool(s, describe(name, restoreText), func(ctx context.Context, req *mcp.CallToolRequest, q RestoreQuery) (*mcp.CallToolResult, any, error) {
 		return h.serve(ctx, name, func(ctx context.Context) (answer, error) {

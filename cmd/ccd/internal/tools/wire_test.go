@@ -46,9 +46,9 @@ func lines(t *testing.T, a Archive, input ...string) map[any]reply {
 }
 
 func one() Archive {
-	return Archive{Sessions: func(_ context.Context, _ SessionsQuery, w io.Writer) error {
+	return Archive{Sessions: func(_ context.Context, _ SessionsQuery, w io.Writer) (string, error) {
 		_, err := io.WriteString(w, "a session\n")
-		return err
+		return "", err
 	}}
 }
 
@@ -135,10 +135,10 @@ func TestServerEnds(t *testing.T) {
 
 	ctx, cancel = context.WithCancelCause(t.Context())
 	began := make(chan struct{})
-	slow := Archive{Sessions: func(ctx context.Context, _ SessionsQuery, _ io.Writer) error {
+	slow := Archive{Sessions: func(ctx context.Context, _ SessionsQuery, _ io.Writer) (string, error) {
 		close(began)
 		<-ctx.Done()
-		return ctx.Err()
+		return "", ctx.Err()
 	}}
 	again, other := io.Pipe()
 	defer other.Close()

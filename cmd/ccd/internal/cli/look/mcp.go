@@ -134,21 +134,21 @@ func toolError(err error) string {
 	return cmp.Or(strings.ReplaceAll(text.String(), "hint: ask the user to run: ccd ls --all", "hint: the tool sessions lists them"), err.Error())
 }
 
-func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writer) error {
-	return a.capture(w, func(a *app) error {
+func (a *app) toolSessions(ctx context.Context, q tools.SessionsQuery, w io.Writer) (string, error) {
+	return "", a.capture(w, func(a *app) error {
 		return a.ls(ctx, lsFlags{narrow: narrow{agent: q.Agent, project: q.Project}, all: q.All})
 	})
 }
 
 // toolSearch returns all hits; the reader stops when it has enough.
-func (a *app) toolSearch(ctx context.Context, q tools.SearchQuery, w io.Writer) (err error) {
+func (a *app) toolSearch(ctx context.Context, q tools.SearchQuery, w io.Writer) (_ string, err error) {
 	f := searchFlags{narrow: narrow{since: q.Since}, tool: q.Tool, path: q.Path, all: q.All, session: q.Session, line: true}
 	if q.Session != "" {
 		if f.session, err = a.named(ctx, q.Session, ""); err != nil {
-			return err
+			return "", err
 		}
 	}
-	return a.capture(w, func(a *app) error { return a.search(ctx, f, []string{q.Words}) })
+	return "", a.capture(w, func(a *app) error { return a.search(ctx, f, []string{q.Words}) })
 }
 
 // toolRestore finds an original as `ccd restore` does, and counts how that ended.
