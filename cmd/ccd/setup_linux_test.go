@@ -268,7 +268,7 @@ func TestSetupOfAnotherUser(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 	must(t, os.Chown(settings, 0, 0))
-	if said := install(); !strings.Contains(said, "changed "+settings) {
+	if said := install(); !strings.Contains(said, "done: change "+settings) {
 		t.Errorf("install of one's own says:\n%s", said)
 	}
 	must(t, os.Chown(r.home, 4321, -1))

@@ -10,14 +10,6 @@ import (
 	"ccd/internal/words"
 )
 
-// advice returns what the user should know of an agent that a plan connects.
-func (s *Setup) advice(a agent, p *Plan) (notes []string) {
-	if len(p.changes) > 0 && p.changes[0].differs() && a.Note != "" {
-		notes = append(notes, a.Note)
-	}
-	return append(notes, s.notes(a)...)
-}
-
 // hooksOff returns what disables an agent's hooks and its mod, "" if nothing does.
 func (s *Setup) hooksOff(a agent) string {
 	if f, err := read(a.hooks); a.hooks != "" && err == nil {

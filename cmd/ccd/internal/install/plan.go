@@ -31,20 +31,12 @@ func (c change) differs() bool {
 
 // Plan is what install or uninstall would do to agents' files. Nothing is written before Apply.
 type Plan struct {
+	// Agents are those whose files it changes, by their titles.
+	Agents []string
 	// Notes are what else the user should know, a sentence each.
 	Notes   []string
-	wanted  bool     // else what is ccd's is removed
-	agents  []string // whose files it changes, by their titles
 	parts   []string // what it writes, by its name
 	changes []change
-}
-
-// Started are the agents whose new sessions will use what is installed.
-func (p *Plan) Started() []string {
-	if p.wanted {
-		return p.agents
-	}
-	return nil
 }
 
 // Empty reports whether Apply has nothing to do.
@@ -56,18 +48,6 @@ func (p *Plan) Steps() (all []string) {
 		if c.differs() {
 			all = append(all, c.verb()+" "+c.path)
 		}
-	}
-	return all
-}
-
-// past is the past tense of the verbs of steps.
-var past = strings.NewReplacer("change", "changed", "write", "wrote", "remove", "removed")
-
-// Done returns a line for each thing that Apply has done.
-func (p *Plan) Done() (all []string) {
-	for _, step := range p.Steps() {
-		verb, what, _ := strings.Cut(step, " ")
-		all = append(all, past.Replace(verb)+" "+what)
 	}
 	return all
 }

@@ -160,7 +160,7 @@ func (s *Setup) Plan(wanted bool, agents ...string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &Plan{wanted: wanted}
+	all := &Plan{}
 	var failed error
 	for _, id := range agents {
 		a, p := s.agent(id), &Plan{}
@@ -172,10 +172,13 @@ func (s *Setup) Plan(wanted bool, agents ...string) (*Plan, error) {
 			continue
 		}
 		if !p.Empty() {
-			all.agents = append(all.agents, a.title)
+			all.Agents = append(all.Agents, a.title)
 		}
 		if wanted && !p.Empty() {
-			p.Notes = append(p.Notes, s.advice(a, p)...)
+			if p.changes[0].differs() && a.Note != "" {
+				p.Notes = append(p.Notes, a.Note)
+			}
+			p.Notes = append(p.Notes, s.notes(a)...)
 		}
 		all.Notes = append(all.Notes, p.Notes...)
 		all.parts = append(all.parts, p.parts...)

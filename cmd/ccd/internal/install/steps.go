@@ -178,7 +178,7 @@ func (a Account) disconnect() *Step {
 		_ = p.Apply() // removes what a killed one left
 		return step.is(Unchanged, "none is connected")
 	}
-	which := strings.Join(p.agents, ", ")
+	which := strings.Join(p.Agents, ", ")
 	step.What = fmt.Sprintf("disconnect %s (%s)", which, words.Count(len(p.Steps()), "file"))
 	if failed != nil {
 		step.What += "; " + failed.Error()

@@ -143,6 +143,9 @@ func (a *app) agentsInstall(c *cobra.Command, s *install.Setup, named []string, 
 	if err := a.carryOut(p, f.dryRun, "already installed", which, failed); err != nil || f.dryRun {
 		return err
 	}
+	if len(p.Agents) > 0 {
+		a.Say("New sessions of %s use ccd.", strings.Join(p.Agents, ", "))
+	}
 	if s.Reach() == config.ReachAll {
 		a.Say("agents can read the sessions of all projects (agents.reach = %q)", config.ReachAll)
 	}
@@ -172,8 +175,8 @@ func (a *app) carryOut(p *install.Plan, dryRun bool, nothing string, which []str
 		if err := p.Apply(); err != nil { // also if the plan is empty: it cleans up after a killed run
 			return err
 		}
-		for _, line := range p.Done() {
-			a.Say("%s", line)
+		for _, step := range p.Steps() {
+			a.Say("done: %s", step)
 		}
 	}
 	if p.Empty() {
@@ -181,9 +184,6 @@ func (a *app) carryOut(p *install.Plan, dryRun bool, nothing string, which []str
 	}
 	if dryRun {
 		return errors.Join(a.Print(p.Diff()), failed)
-	}
-	if started := p.Started(); len(started) > 0 {
-		a.Say("New sessions of %s use ccd.", strings.Join(started, ", "))
 	}
 	for _, n := range p.Notes {
 		a.Say("%s", n)
