@@ -7,8 +7,8 @@ import (
 	"ccd/internal/transcript"
 )
 
-// talk reads the records of a session in order and keeps the newest pieces that a copy may contain verbatim: no more than
-// could ever fit the room, and only a stub of a piece that is too long.
+// talk reads the records of a session in order and keeps the newest pieces that a copy may contain verbatim, and only a stub of a piece
+// that is too long for the room.
 type talk struct {
 	from, to string
 	room     int // chars
@@ -16,7 +16,6 @@ type talk struct {
 	lost     []piece // what was taken back last
 	n        int     // pieces so far
 	gone     string  // the reply of the last dropped piece
-	chars    int     // minimum size of the kept pieces
 	records  int
 	asked    string   // the beginning of the first request
 	dirs     []string // working directories, each once
@@ -27,30 +26,13 @@ type talk struct {
 }
 
 const (
-	maxDirs  = 64
-	askChars = 200
-
-	thoughtChars = 50
+	maxDirs   = 64
+	maxPieces = 1 << 14
+	askChars  = 200
 )
 
 func newTalk(from, to string, room int) *talk {
 	return &talk{from: from, to: to, room: room}
-}
-
-// most returns the maximum size of one piece.
-func (t *talk) most() int { return max(1000, t.room/3) }
-
-// least returns the size of a piece when it is shortened as far as possible.
-func (t *talk) least(p *piece) int {
-	switch p.Kind {
-	case transcript.Result:
-		return min(p.chars, stubChars)
-	case transcript.Call:
-		return min(p.chars, stubChars+len(p.label))
-	case transcript.Thinking:
-		return thoughtChars // most thinking is never copied
-	}
-	return min(p.chars, t.most())
 }
 
 func (t *talk) add(r *transcript.Record) {
@@ -114,25 +96,11 @@ func (t *talk) cwd() string {
 	return t.dirs[0]
 }
 
-// take keeps a piece, shortened at once if it can never fit whole, and drops the oldest ones that no longer fit.
+// take keeps a piece as it fits an empty room, and drops the oldest one if there are too many.
 func (t *talk) take(p piece) {
 	t.n++
-	if p.chars > t.most() {
-		switch p.Kind {
-		case transcript.Result:
-			p = p.stubbed()
-		case transcript.Human, transcript.Text:
-			p = p.cut(t.most())
-		case transcript.Call:
-			p.Raw, p.told = nil, true
-		case transcript.Thinking:
-			p.Raw, p.chars, p.short = nil, 0, true // its reply is incomplete
-		}
-	}
-	t.pieces = append(t.pieces, p)
-	t.chars += t.least(&p)
-	for len(t.pieces) > 1 && t.chars > t.room {
-		t.chars -= t.least(&t.pieces[0])
+	t.pieces = append(t.pieces, p.within(t.room, t.room))
+	if len(t.pieces) > maxPieces {
 		t.gone = t.pieces[0].Reply
 		t.pieces[0] = piece{}
 		t.pieces = t.pieces[1:]
@@ -144,13 +112,13 @@ func (t *talk) rewind(r *transcript.Record) {
 	if r.From > 0 {
 		i, _ := slices.BinarySearchFunc(t.pieces, r.From, func(p piece, record int) int { return p.record - record })
 		t.lost = slices.Clone(t.pieces[i:])
-		t.dropFrom(i)
+		clear(t.pieces[i:])
+		t.pieces = t.pieces[:i]
 	}
 	if r.Stand[0] > 0 { // two clients wrote into the session: both parts stand
 		for _, p := range t.lost {
 			if p.record >= r.Stand[0] && p.record <= r.Stand[1] {
 				t.pieces = append(t.pieces, p)
-				t.chars += t.least(&p)
 			}
 		}
 		slices.SortStableFunc(t.pieces, func(a, b piece) int { return a.record - b.record })
@@ -160,14 +128,6 @@ func (t *talk) rewind(r *transcript.Record) {
 
 // typed reports whether a piece is a message that a person typed.
 func (p *piece) typed() bool { return p.Kind == transcript.Human }
-
-func (t *talk) dropFrom(i int) {
-	for _, p := range t.pieces[i:] {
-		t.chars -= t.least(&p)
-	}
-	clear(t.pieces[i:])
-	t.pieces = t.pieces[:i]
-}
 
 // tail is the newest part of a session, verbatim.
 type tail struct {
@@ -215,6 +175,10 @@ const (
 func (p piece) within(free, room int) piece {
 	most := min(free, room/3)
 	switch {
+	case p.Kind == transcript.Thinking:
+		if p.chars > free { // its reply is incomplete
+			p.Raw, p.chars, p.short = nil, 0, true
+		}
 	case p.Kind == transcript.Call:
 		if p.told || p.chars > most {
 			p.told, p.chars = true, stubChars+len(p.label)
@@ -238,9 +202,6 @@ func (t *talk) chosen(room int) (all []piece, first int) {
 		p := t.pieces[first-1]
 		if loop = loop && !p.typed(); p.Kind == transcript.Thinking && !loop {
 			continue
-		}
-		if p.Kind == transcript.Thinking && p.chars > free {
-			p.Raw, p.chars, p.short = nil, 0, true
 		}
 		p = p.within(free, room)
 		if p.chars > free {
