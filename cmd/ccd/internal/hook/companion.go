@@ -62,6 +62,11 @@ func open(path string, s transcript.Session) (companion, error) {
 	return c, nil
 }
 
+// companion opens the companion of a session.
+func (h Hooks) companion(s transcript.Session) (companion, error) {
+	return open(sidecar.Path(s, h.CompanionDir), s)
+}
+
 // where returns the companion's path or, if the path is too long or needs escaping, the command that prints the companion.
 func (h Hooks) where(c companion, most int) string {
 	if c.path != "" && len(c.path) <= most && inline(c.path, 0) == c.path {

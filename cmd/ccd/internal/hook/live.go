@@ -342,7 +342,7 @@ const compactedWord = "compacted"
 // lastAsked returns what the log has of the compaction that the session has just had, nil if ccd was not asked. The client calls the
 // SessionStart hook after a compaction, perhaps before it has written the new context to its transcript.
 func (h Hooks) lastAsked(e Event) (last *Entry) {
-	for had := range logged(h.StateDir) {
+	for had := range logged(h.StateDir, e.Session) {
 		switch {
 		case had.Session != e.Session || had.Agent != e.Agent || h.Now.Sub(had.Time).Abs() > loggedTime:
 		case had.Event == SessionCompact:

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"iter"
@@ -43,12 +44,12 @@ func Log(stateDir string, e Entry) {
 	ownfile.Append(path, append(line, '\n'), maxLog)
 }
 
-// logged yields the entries of the log in stateDir.
-func logged(stateDir string) iter.Seq[Entry] {
+// logged yields the entries of the log in stateDir, or only those of a session.
+func logged(stateDir, session string) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		for line := range ownfile.Lines(filepath.Join(stateDir, "hook.log")) {
 			var e Entry
-			if json.Unmarshal(line, &e) == nil && !yield(e) {
+			if bytes.Contains(line, []byte(session)) && json.Unmarshal(line, &e) == nil && !yield(e) {
 				return
 			}
 		}
@@ -65,7 +66,7 @@ type Told struct {
 // ReadLog reads the log in stateDir.
 func ReadLog(stateDir string) Told {
 	t := Told{Homes: map[string][]string{}, Compactions: Compactions{Why: map[string]int{}}, Outcomes: map[string]Outcome{}}
-	for e := range logged(stateDir) {
+	for e := range logged(stateDir, "") {
 		if e.Home != "" && !slices.Contains(t.Homes[e.Agent], e.Home) {
 			t.Homes[e.Agent] = append(t.Homes[e.Agent], e.Home)
 		}

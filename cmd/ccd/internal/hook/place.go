@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/compactor/sidecar"
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 )
@@ -70,17 +69,3 @@ func Session(agents registry.Table, roots map[string][]string, agent, path strin
 	}
 	return transcript.Session{}, false
 }
-
-// companion opens the companion of a session, also where it is kept after its transcript was removed.
-func (h Hooks) companion(s transcript.Session) (companion, error) {
-	c, err := open(sidecar.Path(s, h.CompanionDir), s)
-	if err != nil && h.CompanionDir == "" {
-		if kept, gone := open(sidecar.Path(s, h.kept()), s); gone == nil {
-			return kept, nil
-		}
-	}
-	return c, err
-}
-
-// kept returns the directory for companions whose transcripts were removed.
-func (h Hooks) kept() string { return filepath.Join(h.StateDir, "companions") }
