@@ -70,7 +70,7 @@ func TestEventsThatAreNotAnswered(t *testing.T) {
 		"unknown event": {Name: "SessionBegin", Transcript: p.claude(uuid1)},
 		"no transcript": {Name: SessionStart, Source: "resume"},
 		"outside":       {Name: SessionStart, Source: "resume", Transcript: "/etc/passwd"},
-		"dots":          {Name: SessionStart, Source: "resume", Transcript: p.Roots["claude-code"][0] + "/../../../etc/x.jsonl"},
+		"dots":          {Name: SessionStart, Source: "resume", Transcript: p.Roots[0].Path + "/../../../etc/x.jsonl"},
 		"relative":      {Name: SessionStart, Source: "resume", Transcript: "x.jsonl"},
 		"another agent": {Name: SessionStart, Agent: "codex", Source: "resume", Transcript: p.claude(uuid1)},
 		"unknown agent": {Name: SessionStart, Agent: "robot", Source: "resume", Transcript: p.claude(uuid1)},

@@ -22,6 +22,7 @@ import (
 	"ccd/compactor"
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
+	"ccd/watcher"
 )
 
 // The events that are answered: those of clients, under their names, and those of what ccd installs in a client.
@@ -115,11 +116,11 @@ type Keeper interface {
 // Hooks holds what is needed to answer events.
 type Hooks struct {
 	Agents       registry.Table
-	Roots        map[string][]string // by agent: the directories with its transcripts
-	CompanionDir string              // if "", companions are beside their transcripts
-	StateDir     string              // ccd's own directory; need not exist
-	Pressure     float64             // share of the context window, 0..1, from which prompts get a warning
-	Program      string              // absolute path of ccd for commands shown to agents; if "", `ccd`
+	Roots        []watcher.Root // the directories with transcripts
+	CompanionDir string         // if "", companions are beside their transcripts
+	StateDir     string         // ccd's own directory; need not exist
+	Pressure     float64        // share of the context window, 0..1, from which prompts get a warning
+	Program      string         // absolute path of ccd for commands shown to agents; if "", `ccd`
 	Now          time.Time
 
 	// Earlier returns the newest other session of the agent of s that belongs to the project of a directory and has a companion, nil if

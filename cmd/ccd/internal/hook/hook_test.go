@@ -18,6 +18,7 @@ import (
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
+	"ccd/watcher"
 )
 
 const (
@@ -40,9 +41,10 @@ func newPlace(t testing.TB) *place {
 	home := t.TempDir()
 	p := &place{t: t, home: home}
 	p.Hooks = Hooks{
-		Roots: map[string][]string{
-			"claude-code": {filepath.Join(home, ".claude", "projects")},
-			"codex":       {filepath.Join(home, ".codex", "sessions"), filepath.Join(home, ".codex", "archived_sessions")},
+		Roots: []watcher.Root{
+			{Agent: "claude-code", Path: filepath.Join(home, ".claude", "projects")},
+			{Agent: "codex", Path: filepath.Join(home, ".codex", "sessions")},
+			{Agent: "codex", Path: filepath.Join(home, ".codex", "archived_sessions")},
 		},
 		Earlier:  func(context.Context, transcript.Session, string) (*reader.Entry, error) { return p.earlier, nil },
 		StateDir: filepath.Join(home, "state"), Pressure: 0.60, Now: now, Program: "/opt/bin/ccd",
@@ -51,11 +53,11 @@ func newPlace(t testing.TB) *place {
 }
 
 func (p *place) claude(id string) string {
-	return filepath.Join(p.Roots["claude-code"][0], "-home-me-ledger", id+".jsonl")
+	return filepath.Join(p.Roots[0].Path, "-home-me-ledger", id+".jsonl")
 }
 
 func (p *place) codex(day, id string) string {
-	return filepath.Join(p.Roots["codex"][0], day, "rollout-2026-03-01T10-00-00-"+id+".jsonl")
+	return filepath.Join(p.Roots[1].Path, day, "rollout-2026-03-01T10-00-00-"+id+".jsonl")
 }
 
 func (p *place) write(path, text string, age time.Duration) {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,12 +37,10 @@ const maxLog = 256 << 10
 func Log(stateDir string, e Entry) {
 	e.Event, e.Agent, e.Session, e.Source = word(e.Event), word(e.Agent), word(e.Session), word(e.Source)
 	e.Why = mark.Inline(e.Why, 300)
-	line, err := json.Marshal(e)
-	path := filepath.Join(stateDir, "hook.log")
-	if err != nil || writable(stateDir) != nil {
-		return
+	if line, err := json.Marshal(e); err == nil {
+		_ = os.MkdirAll(stateDir, 0o700)
+		ownfile.Append(filepath.Join(stateDir, "hook.log"), append(line, '\n'), maxLog)
 	}
-	ownfile.Append(path, append(line, '\n'), maxLog)
 }
 
 // logged yields the entries of the log in stateDir, or only those of a session.

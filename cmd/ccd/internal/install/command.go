@@ -81,11 +81,11 @@ func binaryOf(command string) (path string, ok bool) {
 	return path, true
 }
 
-// called returns the binary of a command in the form that install writes: ABSOLUTE WORDS... [--config FILE]. An empty word
+// called returns the binary of a command in the form that install writes, on any system: ABSOLUTE WORDS... [--config FILE]. An empty word
 // stands for any.
 func called(argv []string, words ...string) (path string, ok bool) {
 	n := 1 + len(words)
-	if len(argv) != n && (len(argv) != n+2 || argv[n] != "--config") || !absolute(argv[0]) {
+	if len(argv) != n && (len(argv) != n+2 || argv[n] != "--config") || !transcript.IsAbs(argv[0]) {
 		return "", false
 	}
 	for i, word := range words {
@@ -101,11 +101,6 @@ func (s *Setup) serves(binary string, args []string) bool {
 	_, ok := called(append([]string{binary}, args...), "mcp")
 	name := binary[strings.LastIndexAny(binary, `/\`)+1:]
 	return ok && (name == "ccd" || name == "ccd.exe" || binary == s.o.Executable)
-}
-
-// absolute is filepath.IsAbs for paths of any system, because settings are copied between systems.
-func absolute(path string) bool {
-	return strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\\`) || len(path) > 2 && path[1] == ':' && strings.ContainsRune(`/\`, rune(path[2]))
 }
 
 // alive reports whether a program can be started at path.

@@ -18,7 +18,6 @@ import (
 	"ccd/daemon"
 	"ccd/internal/config"
 	"ccd/internal/transcript"
-	"ccd/watcher"
 )
 
 // Time limits of a hook. What is not ready in time is not printed.
@@ -182,7 +181,7 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 		return hook.Hooks{}, err
 	}
 	h := hook.Hooks{
-		Agents: l.Agents, Roots: rootsOf(l.Roots), CompanionDir: l.Config.Companion.Dir, StateDir: l.StateDir, Pressure: l.Config.Trigger.Pressure,
+		Agents: l.Agents, Roots: l.Roots, CompanionDir: l.Config.Companion.Dir, StateDir: l.StateDir, Pressure: l.Config.Trigger.Pressure,
 		Earlier: l.Earlier, Now: time.Now(), Keep: l.Archive, Fold: l.Fold,
 	}
 	h.Program, _ = a.Executable() // else by its name
@@ -209,14 +208,6 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 		return err
 	}
 	return h, nil
-}
-
-func rootsOf(all []watcher.Root) map[string][]string {
-	roots := map[string][]string{}
-	for _, r := range all {
-		roots[r.Agent] = append(roots[r.Agent], r.Path)
-	}
-	return roots
 }
 
 // sync archives what is new in one transcript. It notes what a model said of it, or if said is nil, updates the companion. The daemon

@@ -124,7 +124,7 @@ func stateAt(ctx context.Context, p *account.Place, path string) (daemon.State, 
 	if !filepath.IsAbs(path) {
 		return daemon.State{}, errors.New("no transcript")
 	}
-	s, ok := hook.Session(p.Agents, rootsOf(p.Roots), "", path)
+	s, ok := hook.Session(p.Agents, p.Roots, path)
 	if !ok {
 		return daemon.State{}, errors.New("not below a watched directory")
 	}
