@@ -34,9 +34,11 @@ func launchd(o Options, h host) (manager, error) {
 		run:    []step{do("kickstart", job)},
 		remove: []step{may("bootout", job), may("disable", job)},
 		// bootstrap loads a job that is not loaded; it fails for a loaded one, which kickstart then starts.
-		start:   []step{may("bootstrap", domain, path), do("kickstart", job)},
-		stop:    []step{do("kill", "SIGTERM", job)},
-		restart: []step{may("bootstrap", domain, path), do("kickstart", "-k", job)},
+		verbs: map[string][]step{
+			"start":   {may("bootstrap", domain, path), do("kickstart", job)},
+			"stop":    {do("kill", "SIGTERM", job)},
+			"restart": {may("bootstrap", domain, path), do("kickstart", "-k", job)},
+		},
 		status: func(ctx context.Context, run runner, st *State) error {
 			out, err := run(ctx, do("print", job).argv)
 			if err == nil {

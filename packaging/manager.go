@@ -22,7 +22,9 @@ type manager struct {
 	hint   string   // for the error if the manager does not answer
 	logs   string   // command that shows the daemon's log
 
-	enable, run, remove, removed, start, stop, restart []step
+	enable, run, remove, removed []step
+
+	verbs map[string][]step // start, stop and restart
 
 	// make creates a directory as the account of a system service.
 	make func(dir string) []step

@@ -27,9 +27,6 @@ import (
 // name is the service's name for every manager: ccd.service, the launchd label, the Windows service.
 const name = "ccd"
 
-// ErrNotInstalled is returned by Start, Stop and Restart if no service is installed.
-var ErrNotInstalled = errors.New("the service is not installed")
-
 // Options describe the service. All paths are absolute.
 type Options struct {
 	Executable string   // the ccd binary; a symlink is not resolved, so that upgrades reach the service

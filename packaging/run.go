@@ -26,7 +26,7 @@ func native(o Options) (manager, error) {
 		enable: []step{may(svc.Stop), may(svc.Uninstall), do(svc.Install)},
 		run:    []step{do(svc.Start)},
 		remove: []step{may(svc.Stop), do(svc.Uninstall)},
-		start:  []step{do(svc.Start)}, stop: []step{do(svc.Stop)}, restart: []step{do(svc.Restart)},
+		verbs:  map[string][]step{"start": {do(svc.Start)}, "stop": {do(svc.Stop)}, "restart": {do(svc.Restart)}},
 		status: func(_ context.Context, _ runner, st *State) error {
 			got, err := svc.Status()
 			st.Installed, st.Enabled = err == nil, err == nil

@@ -66,9 +66,9 @@ func systemd(o Options, h host) (manager, error) {
 		run:     []step{may("reset-failed", unit), do("restart", unit)},
 		remove:  []step{may("stop", unit), may("disable", unit)},
 		removed: []step{do("daemon-reload"), may("reset-failed", unit)},
-		start:   []step{may("reset-failed", unit), do("start", unit)},
-		stop:    []step{do("stop", unit)},
-		restart: []step{may("reset-failed", unit), do("restart", unit)},
+		verbs: map[string][]step{
+			"start": {may("reset-failed", unit), do("start", unit)}, "stop": {do("stop", unit)}, "restart": {may("reset-failed", unit), do("restart", unit)},
+		},
 		make: func(dir string) []step {
 			return []step{{argv: []string{"runuser", "-u", o.User, "--", "mkdir", "-p", "-m", "0700", "--", dir}}}
 		},

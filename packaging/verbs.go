@@ -2,43 +2,34 @@ package packaging
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"ccd/internal/words"
 )
 
-// Start starts the installed service and returns when the manager reports that it is running. It fails with
-// ErrNotInstalled if there is none.
-func (s *Service) Start(ctx context.Context) error { return s.verb(ctx, "start", s.mgr.start) }
-
-// Stop stops the service until it is started again or the next session begins. It fails with ErrNotInstalled if there
-// is none.
-func (s *Service) Stop(ctx context.Context) error { return s.verb(ctx, "stop", s.mgr.stop) }
-
-// Restart stops the service if it is running, and starts it. It fails with ErrNotInstalled if there is none.
-func (s *Service) Restart(ctx context.Context) error { return s.verb(ctx, "restart", s.mgr.restart) }
-
-func (s *Service) verb(ctx context.Context, verb string, steps []step) error {
+// Do starts, stops or restarts ("start", "stop", "restart") the installed service, and returns when the manager reports that it has. A
+// stopped service starts again with the next session. It fails, with a hint, if no service is installed or no manager answers.
+func (s *Service) Do(ctx context.Context, verb string) error {
 	st, err := s.Status(ctx)
-	if err == nil && !st.Installed {
-		install := "ccd service install"
-		if s.o.System {
-			install += " --system --user NAME"
-		}
-		err = words.Hint(ErrNotInstalled, "%s", install)
-	}
-	if err == nil && verb == "stop" && !st.Active {
-		fmt.Fprintf(s.o.Out, "service %s is not running\n", name)
+	switch {
+	case err != nil:
+	case !st.Installed && s.o.System:
+		err = words.Hint(errNotInstalled, "ccd service install --system --user NAME")
+	case !st.Installed:
+		err = words.Hint(errNotInstalled, "ccd service install")
+	case verb == "stop" && !st.Active:
+		s.say("service %s is not running", name)
 		return nil
-	}
-	if err == nil && st.Silent != nil {
+	case st.Silent != nil:
 		err = words.Hint(st.Silent, "%s", s.mgr.hint)
-	}
-	if err == nil {
-		err = s.steps(ctx, steps)
+	default:
+		err = s.steps(ctx, s.mgr.verbs[verb])
 	}
 	if err != nil {
 		return fmt.Errorf("%s service: %w", verb, err)
 	}
 	return nil
 }
+
+var errNotInstalled = errors.New("the service is not installed")

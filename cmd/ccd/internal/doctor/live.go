@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -92,7 +93,7 @@ func (l Live) daemon() []Finding {
 	case l.down():
 		found := wrong(check, l.journal()+" shows why; then "+l.command("start"), "not running, although the service is installed")
 		if l.fixable() {
-			found = found.by("started the service", l.Manager.Start)
+			found = found.by("started the service", func(ctx context.Context) error { return l.Manager.Do(ctx, "start") })
 		}
 		return one(found)
 	case !l.Running && l.Service.Installed:

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,17 +31,17 @@ func (a *app) serviceCommand() *cobra.Command {
   ccd config && ccd service restart                apply a changed configuration
   sudo ccd service install --system --user alice   a system service that runs as alice`,
 		},
-		a.serviceVerb("install", "install the service and start it", nil),
-		a.serviceVerb("start", "start the service", (*packaging.Service).Start),
-		a.serviceVerb("stop", "stop the service until the next login or start", (*packaging.Service).Stop),
-		a.serviceVerb("restart", "restart the service", (*packaging.Service).Restart),
-		a.serviceVerb("remove", "stop the service and remove it; the archive stays", (*packaging.Service).Uninstall),
+		a.serviceVerb("install", "install the service and start it"),
+		a.serviceVerb("start", "start the service"),
+		a.serviceVerb("stop", "stop the service until the next login or start"),
+		a.serviceVerb("restart", "restart the service"),
+		a.serviceVerb("remove", "stop the service and remove it; the archive stays"),
 	)
 	return c
 }
 
-// serviceVerb returns the command of a verb. do is nil for install.
-func (a *app) serviceVerb(verb, short string, do func(*packaging.Service, context.Context) error) *cobra.Command {
+// serviceVerb returns the command of a verb.
+func (a *app) serviceVerb(verb, short string) *cobra.Command {
 	var f serviceFlags
 	c := &cobra.Command{Use: verb, Short: short, Args: cobra.NoArgs}
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -79,12 +78,14 @@ func (a *app) serviceVerb(verb, short string, do func(*packaging.Service, contex
 			if pid := account.Foreground(c.Context(), s, place.StateDir); pid != 0 && !f.system {
 				return words.Hint(fmt.Errorf("stop service: the running daemon (pid %d) is not the service", pid), "stop it: kill %d", pid)
 			}
+		case "remove":
+			if err := s.Uninstall(c.Context()); err != nil {
+				return err
+			}
+			a.Say("kept: the archive, the configuration and the companions (ccd setup --undo removes the companions)")
+			return nil
 		}
-		if err := do(s, c.Context()); err != nil || verb != "remove" {
-			return err
-		}
-		a.Say("kept: the archive, the configuration and the companions (ccd setup --undo removes the companions)")
-		return nil
+		return s.Do(c.Context(), verb)
 	}
 	c.Flags().BoolVar(&f.system, "system", false, "the system service instead of the user's (needs root)")
 	if verb == "install" {
