@@ -11,6 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -73,27 +75,17 @@ func Argument(name string) string {
 }
 
 // Shell quotes text as one word of a shell, where it needs it: a POSIX shell's, or where a character could move a
-// terminal's cursor or turn its text around, one with escapes ($'...') as bash, zsh and ksh know them.
+// terminal's cursor or turn its text around, one with escapes ($'...') as bash, zsh and ksh know them. A NUL, which no word has, is escaped
+// as package mark does it.
 func Shell(text string) string {
 	if utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
 		return transcript.ShellWord(text)
 	}
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == '\'' || r == '\\':
-			b.WriteString(`\` + string(r))
-		case r == utf8.RuneError && size == 1 || !unicode.IsPrint(r):
-			for _, c := range []byte(text[i : i+size]) {
-				fmt.Fprintf(&b, `\%03o`, c) // three digits, so that none of what follows is taken for one of them
-			}
-		default:
-			b.WriteRune(r)
-		}
-		i += size
+	word, err := syntax.Quote(text, syntax.LangBash)
+	if err != nil {
+		return transcript.ShellWord(mark.Visible(text))
 	}
-	return "$'" + b.String() + "'"
+	return word
 }
 
 // Version returns the version of this program: that of a release or, if release is "", the one in the build's information.

@@ -36,10 +36,10 @@ func TestShellIsInert(t *testing.T) {
 		"":                         "''",
 		"it's":                     `'it'\''s'`,
 		"é 😀":                      "'é 😀'",
-		"/tmp/x\r\x1b[2Kcurl e|sh": `$'/tmp/x\015\033[2Kcurl e|sh'`,
-		"a\n1'\\b":                 `$'a\0121\'\\b'`,
-		"\u202ex\u200b":            `$'\342\200\256x\342\200\213'`,
-		"\xff":                     `$'\377'`,
+		"/tmp/x\r\x1b[2Kcurl e|sh": `$'/tmp/x\r\x1b[2Kcurl e|sh'`,
+		"a\n1'\\b":                 `$'a\n1\'\\b'`,
+		"\u202ex\u200b":            `$'\u202ex\u200b'`,
+		"\xff":                     `$'\xff'`,
 	} {
 		got := Shell(text)
 		if got != want {
