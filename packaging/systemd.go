@@ -90,28 +90,25 @@ func systemd(o Options, h host) (manager, error) {
 // another command is never sandboxed, because the command could not use its own files.
 func textsOf(o Options, sc scope) ([][]byte, error) {
 	if o.Child {
-		text, err := unitOf(byInstall, o, sc, "", false)
+		text, err := unitOf(o, sc, "", false)
 		return [][]byte{text}, err
 	}
 	sandbox, err := sandboxOf(o)
 	if err != nil {
 		return nil, err
 	}
-	full, err := unitOf(byInstall, o, sc, string(sandbox), false)
+	full, err := unitOf(o, sc, string(sandbox), false)
 	if err != nil {
 		return nil, err
 	}
-	bare, err := unitOf(byInstall, o, sc, "", true)
+	bare, err := unitOf(o, sc, "", true)
 	return [][]byte{full, bare}, err
 }
 
-// The first line of a unit: who wrote it.
-const (
-	byInstall = "Written by `ccd service install`, which replaces it"
-	byPackage = "Part of ccd's package; `ccd service install` replaces it with a unit for your directories"
-)
+// origin begins a unit: who wrote it.
+const origin = "Written by `ccd service install`, which replaces it"
 
-func unitOf(origin string, o Options, sc scope, sandbox string, bare bool) ([]byte, error) {
+func unitOf(o Options, sc scope, sandbox string, bare bool) ([]byte, error) {
 	return fill(unitText, map[string]any{
 		"Origin": origin, "Bare": bare, "Sandbox": sandbox, "Flag": strings.TrimPrefix(strings.Join(sc.ctl, " "), "systemctl"),
 		"Exec": arguments(o), "Environment": environment(o), "User": accountOf(o), "Target": sc.target, "Child": o.Child,

@@ -19,21 +19,15 @@ func Writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }
 // Readable fails if this user cannot read the file at path.
 func Readable(path string) error { return unix.Access(path, unix.R_OK) }
 
-// Owner names the owner of a file. mine is true for this user's files, and for every file if this user is root.
-func Owner(info fs.FileInfo) (name string, mine bool) {
+// Owner names the owner of a file that is not this user's, "" for this user's own.
+func Owner(info fs.FileInfo) (name string) {
 	st, known := info.Sys().(*syscall.Stat_t)
-	if !known || os.Geteuid() == 0 || int(st.Uid) == os.Geteuid() {
-		return "", true
+	if !known || int(st.Uid) == os.Geteuid() {
+		return ""
 	}
 	name = strconv.Itoa(int(st.Uid))
 	if u, err := user.LookupId(name); err == nil {
 		name = u.Username
 	}
-	return name, false
-}
-
-// Foreign reports whether a file is another user's, also where this user is root.
-func Foreign(info fs.FileInfo) bool {
-	st, known := info.Sys().(*syscall.Stat_t)
-	return known && int(st.Uid) != os.Geteuid()
+	return name
 }

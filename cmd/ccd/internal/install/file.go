@@ -78,8 +78,8 @@ func (f file) writable() error {
 		return nil
 	}
 	path := transcript.ShellWord(f.target)
-	switch name, mine := disk.Owner(f.info); {
-	case !mine:
+	switch name := disk.Owner(f.info); {
+	case name != "" && os.Geteuid() != 0:
 		return words.Hint(fmt.Errorf("write %s: it belongs to %s", f.path, name), "sudo chown \"$USER\" %s, or run this as %s", path, name)
 	case f.info.Mode()&0o200 == 0:
 		return words.Hint(fmt.Errorf("write %s: it is read-only", f.path), "chmod u+w %s", path)

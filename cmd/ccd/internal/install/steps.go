@@ -108,7 +108,7 @@ func CheckHome(home string) error {
 	if strings.HasPrefix(filepath.Base(home), DemoHome) {
 		return words.Hint(errors.New("set up ccd: this shell has the home of ccd demo"), "try it in another shell")
 	}
-	if info, err := os.Stat(home); err == nil && disk.Foreign(info) {
+	if info, err := os.Stat(home); err == nil && disk.Owner(info) != "" {
 		return words.Hint(fmt.Errorf("set up ccd: the home directory %s belongs to another user", home), "run it as that user, without sudo")
 	}
 	return nil

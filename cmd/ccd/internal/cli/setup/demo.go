@@ -88,23 +88,24 @@ func (d demo) play(ctx context.Context) error {
 	if err := d.ccd(ctx, d.Std, "run", "--once", "-q"); err != nil {
 		return err
 	}
-	for _, step := range []func() error{
-		func() error { return d.quote(ctx, "An invented session with Claude Code. You ask:", "#1") },
-		func() error { return d.quote(ctx, "It measures, and decides:", "#21") },
-		func() error {
-			return d.quote(ctx, "Hours later it compacts its context, and keeps this summary:", "#66")
-		},
-		func() error { return d.quote(ctx, "You ask:", "#67") },
-		func() error { return d.quote(ctx, "It answers:", "#68") },
-		func() error {
-			return d.command(ctx, "ccd kept every word:", "search", "--said", "Decimal")
-		},
-		func() error { return d.command(ctx, "The whole answer, byte for byte:", "restore", "w1sm843qvd19") },
-		func() error {
-			return d.command(ctx, "What else does the summary not name? A test that it calls fixed failed, and was not run since:", "diff", demoID[:8])
-		},
+	for _, step := range []struct {
+		what string
+		args []string // a command, or one record to quote
+	}{
+		{"An invented session with Claude Code. You ask:", []string{"#1"}},
+		{"It measures, and decides:", []string{"#21"}},
+		{"Hours later it compacts its context, and keeps this summary:", []string{"#66"}},
+		{"You ask:", []string{"#67"}},
+		{"It answers:", []string{"#68"}},
+		{"ccd kept every word:", []string{"search", "--said", "Decimal"}},
+		{"The whole answer, byte for byte:", []string{"restore", "w1sm843qvd19"}},
+		{"What else does the summary not name? A test that it calls fixed failed, and was not run since:", []string{"diff", demoID[:8]}},
 	} {
-		if err := step(); err != nil {
+		show := d.command
+		if len(step.args) == 1 {
+			show = d.quote
+		}
+		if err := show(ctx, step.what, step.args...); err != nil {
 			return err
 		}
 		if err := d.pause(ctx); err != nil {
@@ -120,9 +121,9 @@ func (d demo) play(ctx context.Context) error {
 }
 
 // quote prints a record of the session.
-func (d demo) quote(ctx context.Context, what, record string) error {
+func (d demo) quote(ctx context.Context, what string, record ...string) error {
 	var text bytes.Buffer
-	if err := d.ccd(ctx, cli.Std{In: d.In, Out: &text, Err: d.Err}, "restore", demoID+record, "-q"); err != nil {
+	if err := d.ccd(ctx, cli.Std{In: d.In, Out: &text, Err: d.Err}, "restore", demoID+record[0], "-q"); err != nil {
 		return err
 	}
 	width := d.Width()

@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"syscall"
 
@@ -153,7 +154,7 @@ func (s *server) checkRoots(h watcher.Health) error {
 	}
 	for _, r := range h.Roots {
 		if r.Present && s.absent[r.Path] && errors.Is(disk.Writable(r.Path), syscall.EROFS) {
-			return &lateRootError{r.Path}
+			return fmt.Errorf("watch %s: it appeared after the start, and the service's sandbox cannot write there; ccd exits so that the service manager restarts it", r.Path)
 		}
 	}
 	return nil
@@ -161,11 +162,3 @@ func (s *server) checkRoots(h watcher.Health) error {
 
 // errArchiveReplaced says that the archive's file was removed, or is not the one that the daemon opened: what that knows as archived is lost.
 var errArchiveReplaced = errors.New("the archive was moved")
-
-// lateRootError reports a root that the service's sandbox does not include.
-type lateRootError struct{ root string }
-
-// Error includes the root and what ccd does now.
-func (e *lateRootError) Error() string {
-	return "watch " + e.root + ": it appeared after the start, and the service's sandbox cannot write there; ccd exits so that the service manager restarts it"
-}
