@@ -37,14 +37,7 @@ func parse(path string, text []byte, comments bool) (*document, error) {
 		return d, words.Hint(fmt.Errorf("read %s: %s", path, strings.TrimPrefix(err.Error(), "hujson: ")), "fix the file, then try again")
 	}
 	if comments {
-		tree, _ := hujson.Parse(plain) // its white space is that of plain
-		for v := range tree.All() {
-			blank(v.BeforeExtra)
-			blank(v.AfterExtra)
-			if extra := inside(v); extra != nil {
-				blank(*extra)
-			}
-		}
+		plain, _ = hujson.Standardize(plain) // white space in their place
 	}
 	// hujson takes more than JSON: comments, commas at the end, a name twice.
 	strict := jsontext.NewDecoder(bytes.NewReader(plain), jsontext.AllowInvalidUTF8(true))
@@ -52,15 +45,6 @@ func parse(path string, text []byte, comments bool) (*document, error) {
 		return d, d.bad(err, int(strict.InputOffset()))
 	}
 	return d, nil
-}
-
-// blank removes comments, and leaves the lines.
-func blank(extra hujson.Extra) {
-	for i, c := range extra {
-		if c != '\n' {
-			extra[i] = ' '
-		}
-	}
 }
 
 // bytes returns the text with all edits, without a byte order mark.

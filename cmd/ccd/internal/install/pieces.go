@@ -133,10 +133,10 @@ func modBinaries(f file) (paths []string) {
 	return nil
 }
 
-// byFile calls each for the pieces of each of an agent's files, with the error of reading it. If ccd is not wanted, all
-// pieces are to be dropped.
-func (s *Setup) byFile(a agent, wanted bool, each func(f file, unread error, dir string, here []piece) error) error {
-	for all := s.pieces(a); len(all) > 0; {
+// planned plans to bring each of an agent's files to the modes of its pieces. If ccd is not wanted, all pieces are to be dropped.
+func (s *Setup) planned(a agent, wanted bool) (p *Plan, err error) {
+	p = &Plan{}
+	for all := s.pieces(a); len(all) > 0 && err == nil; {
 		path := all[0].path
 		here := slices.DeleteFunc(slices.Clone(all), func(p piece) bool { return p.path != path })
 		for i := range here {
@@ -144,14 +144,12 @@ func (s *Setup) byFile(a agent, wanted bool, each func(f file, unread error, dir
 				here[i].mode = dropped
 			}
 		}
-		f, err := read(path)
+		f, unread := read(path)
 		f.state, f.comments = a.State && path == a.servers, a.Comments
-		if err := each(f, err, a.dir, here); err != nil {
-			return err
-		}
+		err = p.bring(f, unread, a.dir, here)
 		all = slices.DeleteFunc(all, func(p piece) bool { return p.path == path })
 	}
-	return nil
+	return p, err
 }
 
 // has reports whether a piece, of any binary, is in a file.

@@ -37,7 +37,6 @@ func TestRefusals(t *testing.T) {
 		"Amp's comment":       {".config/amp/settings.json", "{\n  // mine\n}", []string{"settings.json:2:"}},
 		"block changed":       {".codex/AGENTS.md", "a\n<!-- ccd 0123456789ab -->\nb\n<!-- /ccd -->\n", []string{"AGENTS.md:2:", "changed since ccd wrote it"}},
 		"block without end":   {".codex/AGENTS.md", "a\n" + theBlock[:strings.Index(theBlock, endMark)], []string{"AGENTS.md:2:", "end is missing"}},
-		"Gemini's comma":      {".gemini/settings.json", "{\n  \"a\": 1, // one\n}", []string{".gemini/settings.json:3:"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t)

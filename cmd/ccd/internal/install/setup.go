@@ -163,11 +163,12 @@ func (s *Setup) Plan(wanted bool, agents ...string) (*Plan, error) {
 	all := &Plan{}
 	var failed error
 	for _, id := range agents {
-		a, p := s.agent(id), &Plan{}
+		a := s.agent(id)
 		if !filepath.IsAbs(a.dir) {
 			return nil, fmt.Errorf("set up %s: directory %q is not absolute", id, a.dir)
 		}
-		if err := s.byFile(a, wanted, p.bring); err != nil {
+		p, err := s.planned(a, wanted)
+		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("edit the settings of %s: %w", id, err))
 			continue
 		}
