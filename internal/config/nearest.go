@@ -49,9 +49,9 @@ func (c *Config) unknownKey(key toml.Key) error {
 	return unknown("key", name, known)
 }
 
-// distance returns the number of characters to insert, delete, replace or swap.
+// distance returns the number of characters to insert, delete or replace.
 func distance(a, b string) int {
-	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	last := make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
 	}
@@ -64,11 +64,8 @@ func distance(a, b string) int {
 				cost = 0
 			}
 			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
 		}
-		before, last = last, row
+		last = row
 	}
 	return last[len(b)]
 }

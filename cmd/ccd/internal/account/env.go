@@ -47,10 +47,7 @@ func (e Env) Path(name string) string {
 
 // Absolute is Path, made absolute. A path that cannot be is left as it is, and whatever opens it fails.
 func (e Env) Absolute(name string) string {
-	if abs, err := filepath.Abs(e.Path(name)); err == nil {
-		return abs
-	}
-	return e.Path(name)
+	return disk.Absolute(e.Path(name))
 }
 
 // LookPath returns the path of a program: name if that is a path, else what the first directory of PATH has under it.

@@ -111,9 +111,6 @@ func (s *Setup) agent(id string) agent {
 	return a
 }
 
-// Reach returns the sessions that an agent can read, "" if the configuration cannot be read.
-func (s *Setup) Reach() string { return s.o.Reach }
-
 // Provider returns the provider of models that an agent is configured for, "" if its settings do not say.
 func (s *Setup) Provider(id string) string {
 	if c := Connection(id); c.Servers == "" || c.Member != "" { // the settings are not TOML

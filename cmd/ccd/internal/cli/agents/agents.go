@@ -146,7 +146,7 @@ func (a *app) agentsInstall(c *cobra.Command, s *install.Setup, named []string, 
 	if len(p.Agents) > 0 {
 		a.Say("New sessions of %s use ccd.", strings.Join(p.Agents, ", "))
 	}
-	if s.Reach() == config.ReachAll {
+	if conf, err := a.Config(); err == nil && conf.Agents.Reach == config.ReachAll {
 		a.Say("agents can read the sessions of all projects (agents.reach = %q)", config.ReachAll)
 	}
 	return nil

@@ -283,17 +283,6 @@ func withinReported(about, reported int64) int64 {
 	return about
 }
 
-// warnOfCopy says where a copy is hardly better than the original. saves is in tokens.
-func (a *app) warnOfCopy(e *reader.Entry, c *resume.Copy, saves int64) {
-	more := len(e.Generations) > 1 || e.Kept.Refusal != "" || !e.Whole() // the copy has what the original lacks
-	switch {
-	case c.After >= c.Before && !more:
-		a.Say("ccd: warning: the copy is not smaller than the original; continue that instead")
-	case c.Reported > 0 && 10*saves < c.Reported:
-		a.Say("ccd: warning: most of the %s tokens that the agent reports are its own prompt and tools, which come back with the copy", words.Tokens(c.Reported))
-	}
-}
-
 func (a *app) printResumed(e *reader.Entry, agent string, c *resume.Copy, path, command string, f resumeFlags) error {
 	tokens := resumedTokens{c.Before, c.After, withinReported(sidecar.About(c.Before, c.PerToken), c.Reported), sidecar.About(c.After, c.PerToken)}
 	if a.JSON {
@@ -309,8 +298,10 @@ func (a *app) printResumed(e *reader.Entry, agent string, c *resume.Copy, path, 
 	if m := c.Moved; m != nil {
 		a.Say("%s is %s here", mark.Inline(m.From, 300), mark.Inline(m.To, 300))
 	}
-	if a.Machine == "" && agent == e.Agent { // else the original cannot be continued instead
-		a.warnOfCopy(e, c, tokens.AboutBefore-tokens.AboutAfter)
+	instead := a.Machine == "" && agent == e.Agent                       // the original can be continued
+	more := len(e.Generations) > 1 || e.Kept.Refusal != "" || !e.Whole() // the copy has what the original lacks
+	if c.After >= c.Before && instead && !more {
+		a.Say("ccd: warning: the copy is not smaller than the original; continue that instead")
 	}
 	if c.Gone != "" {
 		a.Say("the session's directory %s does not exist: it continues in %s", mark.Inline(c.Gone, 300), mark.Inline(c.Cwd, 300))
