@@ -246,9 +246,9 @@ func (a *app) keepCompactions(ctx context.Context, f setupFlags) ([]*install.Ste
 	file = a.Path(cmp.Or(a.ConfigFile, file))
 	had, err := os.ReadFile(file)
 	text := string(had)
-	for key, value := range map[string]string{whoKey: "false", "compaction.large_output_tokens": "0"} {
-		if conf.Source(key) == "default" {
-			text = withKey(text, key, value)
+	for _, set := range [][2]string{{"compaction.large_output_tokens", "0"}, {whoKey, "false"}} {
+		if conf.Source(set[0]) == "default" {
+			text = withKey(text, set[0], set[1])
 		}
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
