@@ -23,6 +23,7 @@ func workday() *log {
 	l.run("make sieve", "fatal: no water in the race", 1)
 	l.do("AskUserQuestion", object{"questions": []object{{"question": "Which stone is used for the grain?"}}}, "User has answered your questions: \"Which stone is used for the grain?\"=\"granite\"", false)
 	l.run("git commit -m 'Mend the race of the mill'", "[main 9f31c07] Mend the race of the mill\n 1 file changed", 0)
+	l.run("git commit -m 'Sharpen the millstones'", "[main 5cd0e11] Sharpen the millstones\n 1 file changed", 0)
 	l.run("git commit -m 'Grease the axle'", "[main 77ab12c] Grease the axle\n 1 file changed", 0)
 	return l
 }
@@ -31,7 +32,7 @@ const handed = `Summary: The user wrote: mill the rye at 40 rpm and never touch 
 - edited src/wheel.go
 - ran go vet ./wheel
 - make wheel fails: the wheel is stuck
-` + "- committed `9f31c07d2`"
+` + "- committed `9f31c07d2`\n- committed: sharpen the millstones"
 
 func TestEachClass(t *testing.T) {
 	l := workday()
@@ -50,7 +51,7 @@ func TestEachClass(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", class, diff)
 		}
 	}
-	if r.Facts != r.Kept+r.Dropped || r.Kept != 5 || r.Dropped != 6 || r.InTold != 2 || r.Trigger != "auto" || r.Tokens != 155000 || r.Summary == "" {
+	if r.Facts != r.Kept+r.Dropped || r.Kept != 6 || r.Dropped != 6 || r.InTold != 2 || r.Trigger != "auto" || r.Tokens != 155000 || r.Summary == "" {
 		t.Errorf("%d facts, %d kept, %d dropped, %d told, %s, %d tokens, %q", r.Facts, r.Kept, r.Dropped, r.InTold, r.Trigger, r.Tokens, r.Summary)
 	}
 	lines := map[int]int{}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -283,6 +284,9 @@ func savedLine(made daemon.Compacted) string {
 		case float64(made.Options.MaxTokens) < asked:
 			line += ", as without --ratio: --max-tokens allows more"
 		}
+	}
+	if most := made.Options.Manual.MaxTokens; most > 0 {
+		line += fmt.Sprintf(", %s of %s estimated tokens", humanize.Comma(int64(made.Tokens)), humanize.Comma(int64(most)))
 	}
 	line += ", level " + h.Level.String()
 	if h.Verified {

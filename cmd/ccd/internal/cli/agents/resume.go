@@ -94,7 +94,7 @@ The copy is the same session: its secrets are in it.
 	flags := c.Flags()
 	flags.SortFlags = false
 	asFlag(flags, &f.to)
-	budgetFlag(flags, &f.maxTokens, resume.LeastTokens, fmt.Sprintf("limit what the model sees to `N` estimated tokens, at least %d", resume.LeastTokens))
+	budgetFlag(flags, &f.maxTokens, resume.LeastTokens, fmt.Sprintf("limit what the model sees to `N` estimated tokens (chars*4/3, about three times what agents count), at least %d", resume.LeastTokens))
 	flags.BoolVar(&f.run, "run", false, "start the agent with the copy, instead of printing its command")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be written; write nothing")
 	a.AgentFlag(c, &f.agent)
