@@ -382,16 +382,22 @@ func (a *array) bracket(all []byte, rest bool) (at int, waits bool) {
 			at = len(all) - len(text)
 		}
 	case len(text) < 2 || text[0] == '{' && (text[1] == '\n' || text[1] == '\r'):
-		name := []byte("\n  \"" + a.member + "\": [")
-		if i := bytes.Index(all, name); i >= 0 {
-			at = i + len(name) - 1
-		}
+		at = a.list(all)
 		if rest && at < 0 && Valid(text) { // an object without such a member: one record
 			at = len(all) - len(text)
 		}
 		waits = at < 0 && len(all) < maxMember // also at rest: the file may be half written
 	}
 	return at, waits
+}
+
+// list returns where the object's member that is the array begins, -1 if there is none.
+func (a *array) list(all []byte) int {
+	name := []byte("\n  \"" + a.member + "\": [")
+	if i := bytes.Index(all, name); i >= 0 {
+		return i + len(name) - 1
+	}
+	return -1
 }
 
 // elements yields a record for each element of the array, with the element's own span. Bytes after the array become

@@ -88,16 +88,13 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	out.Errors = append(out.Errors, info.Errors...) // where no daemon runs, those of the last one
 	lag, strange := g.lag(ctx, archiveErr)
 	out.LagBytes = lag
-	out.Config = g.l.Config.Path()
-	if g.Wrong != nil {
-		out.Config = ""
+	if g.Wrong == nil {
+		out.Config = g.l.Config.Path()
 	}
 	if running {
 		out.run(info)
 	} else {
-		for _, r := range g.l.Roots {
-			out.Roots = append(out.Roots, watcher.RootHealth{Root: r, Present: disk.Exists(r.Path)})
-		}
+		out.Roots = append(out.Roots, g.roots()...)
 	}
 	service := g.service(ctx, running)
 	out.Service = Service{service.Installed, service.Enabled, service.Active, service.Detail}
@@ -121,6 +118,14 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 		out.Degraded = append(out.Degraded, f.String())
 	}
 	return out, nil
+}
+
+// roots are the watched directories, of which no daemon tells more.
+func (g *Gauge) roots() (all []watcher.RootHealth) {
+	for _, r := range g.l.Roots {
+		all = append(all, watcher.RootHealth{Root: r, Present: disk.Exists(r.Path)})
+	}
+	return all
 }
 
 // List is the newest report, and all sessions as lists show them: main ones newest first, each with its sub-agents below it. The sessions

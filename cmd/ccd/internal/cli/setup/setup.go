@@ -95,10 +95,7 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 	if err := install.CheckHome(home); err != nil {
 		return err
 	}
-	steps, err := a.setupSteps(ctx, f)
-	if err == nil && f.yes && a.compactsAnew(steps) {
-		steps, err = a.keepCompactions(ctx, f)
-	}
+	steps, err := a.wantedSteps(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -117,6 +114,15 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 		return cli.ErrSaid
 	}
 	return err
+}
+
+// wantedSteps plans what setup will do; with --yes, the agents' own compaction stays.
+func (a *app) wantedSteps(ctx context.Context, f setupFlags) ([]*install.Step, error) {
+	steps, err := a.setupSteps(ctx, f)
+	if err == nil && f.yes && a.compactsAnew(steps) {
+		return a.keepCompactions(ctx, f)
+	}
+	return steps, err
 }
 
 // doSteps does the steps and says what each did, then what the user should know.
