@@ -387,7 +387,7 @@ func TestWebViews(t *testing.T) {
 	s.has("/?q=-Decimal", "Type a word to look for")
 	s.has("/?q=%22+*", "Type a word to look for")
 	s.has("/?q=nightly+-oats&titles=1&part=1", `id="rows"`, "The nightly export")
-	s.has("/?q=nightly+-export&titles=1&part=1", "No session matches")
+	s.has("/?q=nightly+-export&titles=1&part=1", "Enter searches all")
 	if body := s.has("/?agent=codex"); strings.Contains(body, ledgerID) {
 		t.Error("the filter of the agent lets another's session pass")
 	}

@@ -421,7 +421,7 @@ func (c *Call) Ending() string {
 	case c.State == Refused:
 		return "refused"
 	case c.Op == transcript.Command && c.Silent && c.State == Done:
-		return "exit unknown"
+		return "exit hidden"
 	case c.Op == transcript.Command && c.HasExit:
 		return "exit " + strconv.Itoa(c.Exit)
 	case c.State == Failed:

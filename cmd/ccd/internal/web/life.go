@@ -264,17 +264,20 @@ func newChart(s status.Session, compactions []dropped.Compaction) (c chart) {
 	var line []string
 	point := func(record int, tokens int64) { line = append(line, fmt.Sprintf("%.1f %.1f", at(record), y(tokens))) }
 	left := compactions
-	for i, n := range s.Curve {
-		begin := i*s.Step + 1
-		if n > 0 {
-			point(begin, n)
-		}
-		for ; len(left) > 0 && left[0].Record < begin+s.Step; left = left[1:] {
-			if left[0].Before > 0 && left[0].After > 0 { // the context falls at once, not from one stretch to the next
+	until := func(record int) { // at a compaction the context falls at once, not from one stretch to the next
+		for ; len(left) > 0 && left[0].Record < record; left = left[1:] {
+			if left[0].Before > 0 && left[0].After > 0 {
 				point(left[0].Record, left[0].Before)
 				point(left[0].Record, left[0].After)
 			}
 		}
+	}
+	for i, n := range s.Curve {
+		begin := i*s.Step + 1
+		if until(begin + 1); n > 0 {
+			point(begin, n)
+		}
+		until(begin + s.Step)
 		if compactions == nil && s.Marks()[i] > 0 {
 			c.Marks = append(c.Marks, chartMark{X: at(begin)})
 		}
