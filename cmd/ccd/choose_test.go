@@ -76,7 +76,7 @@ func TestNoSessionOfThisDirectory(t *testing.T) {
 	for _, args := range [][]string{{"show"}, {"timeline"}, {"show", "--path"}, {"resume"}, {"compact"}, {"restore", "--session", "."}} {
 		code, out, said := ccdIn(home, "1\n", args...)
 		lines := strings.Split(said, "\n")
-		if code != words.ExitNotFound || out != "" || len(lines) < 5 || lines[0] != "ccd: find session: this directory has no session" ||
+		if code != words.ExitNotFound || out != "" || len(lines) < 5 || lines[0] != "ccd: find session: this directory has no session; the newest elsewhere" ||
 			!strings.HasPrefix(lines[1], "   1  cccc3333, ") || !strings.HasPrefix(lines[3], "   3  aaaa1111, ") ||
 			!strings.HasPrefix(lines[4], "hint: ") || strings.Contains(said, "\x1b") {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, said)

@@ -85,14 +85,14 @@ func (a *App) chooseHere(ctx context.Context, l *reader.Library, arg, agent stri
 
 // noChoice returns an error that lists the sessions to choose from.
 func noChoice(all []*reader.Entry) error {
-	err := &reader.AmbiguousError{What: "session", Why: "this directory has no session", Matches: numbered(all, 0)}
+	err := &reader.AmbiguousError{What: "session", Why: "this directory has no session; the newest elsewhere", Matches: numbered(all, 3, 0)}
 	return words.Hint(err, "add a session's ID, latest or latest:DIR")
 }
 
-// numbered lists sessions, one line each, of at most width cells if that is not 0.
-func numbered(all []*reader.Entry, width int) []string {
+// numbered lists the first sessions, one line each, of at most width cells if that is not 0.
+func numbered(all []*reader.Entry, most, width int) []string {
 	var lines []string
-	for i, e := range all[:min(len(all), mostListed)] {
+	for i, e := range all[:min(len(all), most)] {
 		number, line := fmt.Sprintf("%2d  ", i+1), SessionLine(e)
 		if width > 0 {
 			line = table.Cut(line, width-len(number))
@@ -107,7 +107,7 @@ func numbered(all []*reader.Entry, width int) []string {
 
 // askNumber lists the sessions and reads the number of one.
 func (a *App) askNumber(ctx context.Context, all []*reader.Entry) (*reader.Entry, error) {
-	fmt.Fprint(a.Err, mark.Visible("this directory has no session:\n"+strings.Join(numbered(all, a.Width()), "\n")+"\n"))
+	fmt.Fprint(a.Err, mark.Visible("this directory has no session:\n"+strings.Join(numbered(all, mostListed, a.Width()), "\n")+"\n"))
 	most := min(len(all), mostListed)
 	in := bufio.NewReader(a.In)
 	for {

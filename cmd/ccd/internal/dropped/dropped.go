@@ -404,7 +404,7 @@ func (f *Fact) fill(src *session.Source) {
 // toldBy reports whether a text says the fact.
 func (f *Fact) toldBy(text *compactor.Reader) bool {
 	if key := f.key(); key != "" {
-		return text.Says(key) || f.Class == Commits && f.said != "" && text.Says(f.said) // by its hash or its subject
+		return text.Says(key) || f.Class == Commits && f.said != "" && text.SaysMessage(f.said) // by its hash or its subject
 	}
 	if f.words.Zero() {
 		return text.Says(f.said)

@@ -36,6 +36,7 @@ type Step struct {
 	State string   `json:"state"`
 	What  string   `json:"what"`  // what it will do, then what it did
 	Does  []string `json:"does"`  // what is written, removed and run, and what ccd does from then on, a line each
+	Mod   int      `json:"-"`     // how many of the last lines of Does tell what ccd does if it compacts
 	Error string   `json:"error"` // why it failed or is unavailable
 	Hint  string   `json:"hint"`  // what to try next; alternatives follow "; or "
 	Notes []string `json:"notes"` // what the user should know afterwards, a sentence each
@@ -161,7 +162,8 @@ func (a Account) connect(f transcript.Format) *Step {
 	}
 	step.What = "connect: " + strings.Join(p.parts, ", ")
 	if step.by(p, "connected", nil); slices.Contains(p.parts, "mod") {
-		step.Does = append(step.Does, a.Agents.o.Mod.does(*f.Connect)...)
+		does := a.Agents.o.Mod.does(*f.Connect)
+		step.Does, step.Mod = append(step.Does, does...), len(does)
 		step.Compacts = a.Agents.o.Mod.Compaction
 	}
 	return step

@@ -146,7 +146,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	if err := cli.PrintTable(a.App, rows, columns); err != nil {
 		return err
 	}
-	if more > 0 && f.limit == screen {
+	if more > 0 && a.Width() > 0 {
 		a.Say("%d more: ccd ls -n %d", more, len(rows)+more)
 	}
 	if n := f.hidden(l); n > 0 && a.Width() > 0 {

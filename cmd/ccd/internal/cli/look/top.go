@@ -292,7 +292,7 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e *reader.Entr
 	if len(life.Compactions) > 0 {
 		b.WriteString("\nCompactions\n")
 		for _, c := range slices.Backward(life.Compactions) {
-			fmt.Fprintf(&b, "  #%d %s %s -> %s tokens, %s\n", c.Record, words.Local(c.Time), words.Tokens(c.Before), words.Tokens(c.After), mark.Inline(c.How(), 0))
+			fmt.Fprintf(&b, "  #%d %s %s -> %s tokens, %s\n", c.Record, words.Local(c.Time), told(c.Before), told(c.After), mark.Inline(c.How(), 0))
 		}
 	}
 	if len(life.Turns) > 0 {
@@ -306,3 +306,11 @@ func (f *topFeed) details(ctx context.Context, l *reader.Library, e *reader.Entr
 
 // mostTopLines bounds the requests of the details.
 const mostTopLines = 100
+
+// told is a number of tokens, "?" for none: the agent did not report it.
+func told(tokens int64) string {
+	if tokens == 0 {
+		return "?"
+	}
+	return words.Tokens(tokens)
+}

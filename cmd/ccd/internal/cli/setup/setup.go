@@ -300,6 +300,7 @@ func (a *app) setupText(steps []*install.Step, f setupFlags, home string, files 
 		then, back = " has nothing to do:", ""
 	}
 	var rows [][]string
+	asks := !f.undo && a.compactsAnew(steps)
 	for _, s := range steps {
 		lines := []string{s.What}
 		switch {
@@ -307,6 +308,9 @@ func (a *app) setupText(steps []*install.Step, f setupFlags, home string, files 
 			lines[0] = "failed: " + s.Error
 		case s.State == install.Todo && files:
 			lines = append(lines, s.Does...)
+			for i := len(lines) - s.Mod; asks && i < len(lines); i++ {
+				lines[i] = "if you answer y: " + lines[i]
+			}
 		}
 		if s.Hint != "" {
 			lines = append(lines, strings.Split("hint: "+strings.ReplaceAll(s.Hint, "; or ", "\nor: "), "\n")...)
@@ -339,7 +343,7 @@ func (a *app) afterPlan(steps []*install.Step, f setupFlags, home string, files 
 	text := "Transcripts are never changed. `ccd setup --undo` undoes the setup.\n" +
 		"Options: " + shortened(a.Path(cmp.Or(a.ConfigFile, file)), home) + ". One agent only: `ccd agents install AGENT`.\n"
 	if a.compactsAnew(steps) {
-		text += "Setup asks first who compacts: ccd, or the agents as before.\n--yes takes the agents; for ccd, first set " + whoKey + " = true.\n"
+		text += "Setup asks first who compacts: the agents as before (k), or ccd (y).\n--yes takes the agents; for ccd, first set " + whoKey + " = true.\n"
 	}
 	return text
 }
