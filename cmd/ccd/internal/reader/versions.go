@@ -129,7 +129,7 @@ func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()
 		return nil, err
 	}
 	v, err := f.result(one.path, found.family[0].ID, w)
-	if errors.As(err, new(*UnknownError)) && !w.At.IsZero() {
+	if errors.As(err, new(*UnknownError)) && !w.At.IsZero() && f.Gone == nil {
 		if later := foundLater(ctx, found.family, one.path, w); later != nil {
 			return later, nil
 		}
@@ -137,26 +137,34 @@ func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()
 	return v, err
 }
 
-// foundLater returns a file as the first change after a time found it, by the client's copy, nil if that does not show it.
-func foundLater(ctx context.Context, family []Reading, path string, w sought) (v *Version) {
+// foundLater returns a file as the first change after a time found it, by the client's copy, nil if that does not show it, or if what it
+// found is not what was there.
+func foundLater(ctx context.Context, family []Reading, path string, w sought) *Version {
 	t, err := touch(ctx, family, sought{Path: path, Dir: w.Dir})
 	if err != nil || len(t.found) != 1 {
 		return nil
 	}
-	passed := false
-	_, err = t.found[0].replay(func(f *file) {
-		if passed || f.Time == nil || !f.Time.After(w.At) || f.How == "read" {
-			return
-		}
-		if passed = true; f.found.Known() {
-			f.content, f.How, f.Gone, f.Doubt = f.found, Found, nil, nil
-			v, _ = f.result(path, f.Session, w) // an error: it does not show all
-		}
-	})
-	if err != nil {
-		return nil
+	later := slices.DeleteFunc(t.found[0].calls, func(c change) bool { return !c.when.After(w.At) || c.Op == transcript.Read })
+	if slices.ContainsFunc(later, func(c change) bool { return c.Op == transcript.Rename && c.away == "" }) {
+		return nil // what is before it was done to another file
 	}
-	return v
+	f := &file{}
+	for _, c := range later {
+		e := c.event()
+		switch e.change = c; {
+		case c.Op == transcript.Other:
+			f.Doubt = e.told("named by a command")
+			continue
+		case c.Op != transcript.Write && c.Op != transcript.Edit, !e.copyOf():
+			return nil
+		}
+		doubt := f.Doubt
+		e.now(f, e.copy.Before, Found)
+		f.Doubt = doubt
+		v, _ := f.result(path, f.Session, w) // an error: it does not show all
+		return v
+	}
+	return nil
 }
 
 // maxChanges and maxChangeBytes bound what Changes keeps: of a file with more, the newest.

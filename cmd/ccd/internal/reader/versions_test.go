@@ -205,6 +205,36 @@ func TestFileAsAnEditFoundIt(t *testing.T) {
 	}
 }
 
+// TestFileFoundLaterIsNoOther: what an edit found is not shown for a time since which the file was deleted, replaced or changed by a
+// command; a command that may have changed it is a doubt.
+func TestFileFoundLaterIsNoOther(t *testing.T) {
+	const a, b, part = "/src/ink/a.go", "/src/ink/b.go", "restore file /src/ink/a.go: only a part of it is in the transcript"
+	found := func(s *story, path string) *story {
+		return s.do("Edit", map[string]any{"file_path": path, "old_string": "two", "new_string": "2"}, "The file has been updated.", false, map[string]any{"filePath": path, "originalFile": "one\ntwo\n"})
+	}
+	begin := func() *story { return newStory().read(a, 1, 1, "one") }
+	at := time.Date(2026, 2, 3, 4, 3, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		s    *story
+		want string
+	}{
+		"read again":             {found(begin().bash("ls", 0).read(a, 2, 1, "two"), a), a + ` found by an edit #8 "one\ntwo\n"`},
+		"named by a command":     {found(begin().bash("ls", 0).bash("gofmt -w a.go", 0), a), a + ` found by an edit #8 "one\ntwo\n" doubt #6`},
+		"named before that time": {found(begin().bash("gofmt -w a.go", 0), b).read(a, 1, 1, "one"), part},
+		"deleted":                {found(begin().bash("ls", 0).bash("rm a.go", 0).bash("python make.py a.go", 0), a), part},
+		"another one since":      {found(found(begin().bash("ls", 0), b).bash("mv b.go a.go", 0), a), part},
+		"an edit without a copy": {found(begin().bash("ls", 0).edit(a, "one", "1"), a), part},
+	} {
+		if got := c.s.file(t, sought{Path: a, Dir: "/src/ink", At: at}); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
+		}
+	}
+	gone := found(newStory().read(a, 1, 1, "one").bash("rm a.go", 0).bash("ls", 0).bash("python make.py a.go", 0), a)
+	if got := gone.file(t, sought{Path: a, Dir: "/src/ink", At: at.Add(2 * time.Minute)}); !strings.HasPrefix(got, "restore file") {
+		t.Errorf("deleted at that time: got %s", got)
+	}
+}
+
 func TestFileOfSeveralSessions(t *testing.T) {
 	const a = "/src/ink/a.go"
 	shelf := newShelf(t)
