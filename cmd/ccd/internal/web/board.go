@@ -232,9 +232,12 @@ func (r *request) weekly(ctx context.Context, now time.Time) *weekly {
 	if w != nil && now.Sub(w.Taken) <= weeklyRest && w.Taken.YearDay() == now.YearDay() {
 		return w
 	}
-	ctx, cancel := context.WithTimeout(ctx, searchTime)
+	limited, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	w, err := weeklyOf(ctx, r.library, now)
+	w, err := weeklyOf(limited, r.library, now)
+	if ctx.Err() != nil { // nobody waits for it: the next who asks gets it
+		return nil
+	}
 	if err != nil {
 		w = &weekly{Sums: &work.Sums{Total: &work.Sum{}}, Taken: now}
 	}
