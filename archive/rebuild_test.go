@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"iter"
 	"maps"
 	"math/rand/v2"
@@ -630,5 +631,17 @@ func TestGapBehindALongStretch(t *testing.T) {
 		if gaps != 1 {
 			t.Errorf("without block %d: %d gaps", n, gaps)
 		}
+	}
+}
+
+// TestCutOfAMetaPage: a meta page without a size of pages ends the look at it.
+func TestCutOfAMetaPage(t *testing.T) {
+	file := make([]byte, 2*diskPage)
+	sum := fnv.New64a()
+	sum.Write(file[16:72])
+	binary.NativeEndian.PutUint64(file[72:], sum.Sum64())
+	s := scan{f: bytes.NewReader(file), size: int64(len(file))}
+	if s.cut() {
+		t.Error("it says that the file was cut")
 	}
 }

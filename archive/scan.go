@@ -130,7 +130,9 @@ func (s *scan) cut() bool {
 		if h.Sum64() != binary.NativeEndian.Uint64(b[head+sum:]) {
 			continue
 		}
-		page = int64(binary.NativeEndian.Uint32(b[head+8:]))
+		if page = int64(binary.NativeEndian.Uint32(b[head+8:])); page == 0 {
+			return false
+		}
 		if int64(binary.NativeEndian.Uint64(b[head+pages:]))*page > s.size {
 			return true
 		}
