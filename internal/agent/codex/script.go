@@ -175,10 +175,13 @@ type token struct {
 var lexer = lazy.Regexp(`(?s)"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "String\\.raw`[^`]*`|`(?:\\$\\{[^}]*\\}|[^`\\\\]|\\\\.)*`" +
 	`|//[^\n]*|/\*.*?(?:\*/|$)|\n|[A-Za-z_$][\w$]*|\d[\w$.]*|\S`)
 
-// tokens returns the tokens of a script up to a text that does not end.
+// tokens returns the tokens of a script up to a text that does not end. It looks for no token behind that: each quote in there would be
+// read to the end of the script.
 func tokens(code string) (all []token) {
 	line := false
-	for _, t := range lexer().FindAllString(code, -1) {
+	for at := lexer().FindStringIndex(code); at != nil; at = lexer().FindStringIndex(code) {
+		t := code[at[0]:at[1]]
+		code = code[at[1]:]
 		switch {
 		case t == "\n", strings.HasPrefix(t, "//"), strings.HasPrefix(t, "/*"):
 			line = true

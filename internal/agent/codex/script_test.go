@@ -3,6 +3,7 @@ package codex
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"ccd/internal/transcript"
 )
@@ -47,5 +48,18 @@ func TestScriptsAreRead(t *testing.T) {
 	}
 	if calls, opaque := readScript(`text("tools.exec_command({cmd:1})") // tools.x()`); len(calls) > 0 || opaque {
 		t.Errorf("a text is read as a call: %v", calls)
+	}
+}
+
+// A text that does not end may have any number of quotes in it: none of them is read to the end of the script.
+func TestTextWithoutEnd(t *testing.T) {
+	for _, quote := range []string{`"`, `'`, "`"} {
+		begun := time.Now()
+		if all := tokens("a(" + quote + strings.Repeat(`\`+quote, 50_000)); len(all) != 2 {
+			t.Errorf("%s: %d tokens, want 2", quote, len(all))
+		}
+		if took := time.Since(begun); took > 5*time.Second { // it takes some ms, and minutes if each is
+			t.Errorf("%s: took %v", quote, took)
+		}
 	}
 }
