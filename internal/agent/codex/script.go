@@ -171,8 +171,9 @@ type token struct {
 	line bool // it begins a line
 }
 
-// lexer matches a text, a comment, the end of a line, a name, a number, or any other sign.
-var lexer = lazy.Regexp(`(?s)"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "String\\.raw`[^`]*`|`(?:\\$\\{[^}]*\\}|[^`\\\\]|\\\\.)*`" +
+// lexer matches a text, a comment, the end of a line, a name, a number, or any other sign. What stands
+// in a text's braces is short: the end of very many is not looked for again and again.
+var lexer = lazy.Regexp(`(?s)"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "String\\.raw`[^`]*`|`(?:\\$\\{[^}]{0,200}\\}|[^`\\\\]|\\\\.)*`" +
 	`|//[^\n]*|/\*.*?(?:\*/|$)|\n|[A-Za-z_$][\w$]*|\d[\w$.]*|\S`)
 
 // tokens returns the tokens of a script up to a text that does not end. It looks for no token behind that: each quote in there would be

@@ -63,3 +63,14 @@ func TestTextWithoutEnd(t *testing.T) {
 		}
 	}
 }
+
+// Braces in a text that do not end are not read to the end of the script either.
+func TestBracesWithoutEnd(t *testing.T) {
+	begun := time.Now()
+	if all := tokens(strings.Repeat("`${`,", 8_000)); len(all) != 16_000 {
+		t.Errorf("%d tokens, want 16000", len(all))
+	}
+	if took := time.Since(begun); took > 10*time.Second { // it takes less than one
+		t.Errorf("took %v", took)
+	}
+}
