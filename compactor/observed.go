@@ -262,6 +262,9 @@ func (h *handover) status(e *event, out string, seen map[string]observation) {
 		who = ""
 	}
 	files := printedFiles.FindAllStringSubmatch(out, -1)
+	if !e.single() { // another command may have printed what is indented with spaces
+		files = slices.DeleteFunc(files, func(m []string) bool { return strings.HasPrefix(m[0], "    ") })
+	}
 	var names []string
 	for _, m := range files[:min(len(files), mostListed)] {
 		names = append(names, mark.Inline(cmp.Or(m[1], m[2]), 100))
