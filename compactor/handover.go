@@ -639,7 +639,7 @@ func (h *handover) lastLine(c *session.Call) string {
 		count[row]++
 	}
 	for _, row := range slices.Backward(rows) {
-		if exits.MatchString(row) || count[row] > 1 {
+		if exits.MatchString(row) || count[row] > 1 && len(count) > 1 {
 			continue
 		}
 		last := joined(row)

@@ -293,7 +293,8 @@ func (s *Session) rewritten(c *Call) {
 
 // rewrites reports whether a git command replaces commits by others.
 func rewrites(args []string) bool {
-	return args[0] == "rebase" || args[0] == "reset" || (args[0] == "commit" || args[0] == "pull") && slices.ContainsFunc(args, func(w string) bool {
+	moved := slices.DeleteFunc(slices.Clone(args[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+	return args[0] == "rebase" || args[0] == "reset" && len(moved) > 0 && moved[0] != "HEAD" || (args[0] == "commit" || args[0] == "pull") && slices.ContainsFunc(args, func(w string) bool {
 		return w == "--amend" || strings.HasPrefix(w, "--rebase")
 	})
 }

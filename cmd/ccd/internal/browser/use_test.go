@@ -227,7 +227,7 @@ func TestSearchAsYouType(t *testing.T) {
 	p.do("delete", chromedp.SendKeys(chromedp.CSS("#find"), strings.Repeat(kb.Backspace, 7)))
 	p.await("all sessions", fmt.Sprintf("document.querySelectorAll('.sessions > li:not(.group)').length === %d", all))
 	p.do("type", chromedp.SendKeys(chromedp.CSS("#find"), "no such session"))
-	p.await("a message", "document.querySelector('#rows').innerText.includes('No session matches')")
+	p.await("a message", "document.querySelector('#rows').innerText.includes('Enter searches all')")
 	p.quiet("search", s)
 }
 
