@@ -19,8 +19,8 @@ type edited struct {
 
 // editedSince lists the files that were edited after a status of git, a commit, or what else ended all edits, the newest first.
 func (h *handover) editedSince(status *event) {
-	var base *event // what ended all edits
-	var open []edited
+	var base, before *event // what ended all edits; the same before a stash
+	var open, stashed []edited
 	commits := map[*event]bool{}
 	for _, c := range h.s.Commits {
 		commits[h.eventAt(c.Event)] = true
@@ -31,7 +31,10 @@ func (h *handover) editedSince(status *event) {
 			open, base = nil, e
 		case e.Call == nil || e.Call.State != session.Done:
 		case slices.ContainsFunc(e.git, endsEdits) && !h.elsewhere(e.Call):
+			stashed, before = open, base
 			open, base = nil, e
+		case slices.ContainsFunc(e.git, bringsBack) && !h.elsewhere(e.Call):
+			open, base, stashed = append(stashed, open...), before, nil
 		default:
 			open = withEdits(open, e)
 		}
@@ -75,6 +78,11 @@ func endsEdits(args []string) bool {
 		return len(args) == 1 || strings.HasPrefix(args[1], "-") || args[1] == "push" || args[1] == "save"
 	}
 	return false
+}
+
+// bringsBack reports whether a git command puts stashed edits back.
+func bringsBack(args []string) bool {
+	return args[0] == "stash" && len(args) > 1 && (args[1] == "pop" || args[1] == "apply")
 }
 
 // withEdits adds what a call did to files.
