@@ -28,6 +28,9 @@ func Original(kind Kind, raw []byte) []byte {
 	if kind == Image {
 		return imageBytes(n)
 	}
+	if kind == Result && bytes.Equal(n.Field("content").Raw, []byte(`""`)) { // the block of an output without a text
+		return nil
+	}
 	if text, ok := plain(n); ok {
 		return text
 	}

@@ -25,6 +25,7 @@ func TestOriginal(t *testing.T) {
 		{"one block", Result, `[{"type":"text","text":"a"}]`, "a"},
 		{"empty list", Result, `[]`, `[]`},
 		{"mixed blocks", Result, `[{"type":"text","text":"a"},{"type":"x"}]`, `[{"type":"text","text":"a"},{"type":"x"}]`},
+		{"the block of an empty output", Result, `{"type":"tool_result","content":"","is_error":false}`, ""},
 		{"object", Call, `{"a": 1}`, `{"a": 1}`},
 		{"image", Image, `{"type":"base64","media_type":"image/png","data":"aGk="}`, "hi"},
 		{"data url", Image, `"data:image/png;base64,aGk="`, "hi"},
