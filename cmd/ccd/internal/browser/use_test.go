@@ -227,7 +227,10 @@ func TestSearchAsYouType(t *testing.T) {
 	p.do("delete", chromedp.SendKeys(chromedp.CSS("#find"), strings.Repeat(kb.Backspace, 7)))
 	p.await("all sessions", fmt.Sprintf("document.querySelectorAll('.sessions > li:not(.group)').length === %d", all))
 	p.do("type", chromedp.SendKeys(chromedp.CSS("#find"), "no such session"))
-	p.await("a message", "document.querySelector('#rows').innerText.includes('Enter searches all')")
+	p.await("a message", "document.querySelector('#rows').innerText.includes('No message, output or file contains all these words')")
+	p.do("delete", chromedp.SendKeys(chromedp.CSS("#find"), strings.Repeat(kb.Backspace, 15)))
+	p.do("type", chromedp.SendKeys(chromedp.CSS("#find"), "no float can hold"))
+	p.await("what was said", "document.querySelector('.found .hits .snippet')?.innerText.includes('no float can hold 482.13')")
 	p.quiet("search", s)
 }
 

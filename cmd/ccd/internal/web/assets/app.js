@@ -20,21 +20,26 @@ async function get(address, options) {
   return got && got.ok ? text : '';
 }
 
-// Search as you type: the server filters the titles of all sessions; Enter searches what was said.
+// Search as you type: the server filters the titles of all sessions, and when the person stops, searches what was said.
 const find = $('#find');
 if (find) {
-  let timer, running;
-  const ask = async () => {
+  let timer, later, running;
+  const ask = async (titles) => {
     if (running) running.abort();
     running = new AbortController();
     const q = new URLSearchParams(new FormData($('#filters')));
     q.set('part', '1');
-    q.set('titles', '1');
+    if (titles) q.set('titles', '1');
     const got = await get('/?' + q, { signal: running.signal });
     $('#rows').ariaLive = find.value ? 'polite' : 'off'; // a list that follows what happens is not read aloud
     if (got) place(got, 'rows');
   };
-  find.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(ask, 120); });
+  find.addEventListener('input', () => {
+    clearTimeout(timer);
+    clearTimeout(later);
+    timer = setTimeout(ask, 120, true);
+    if (find.value.trim().length > 2) later = setTimeout(ask, 500, false);
+  });
   const more = $('.more');
   more.open = !matchMedia('(max-width: 48rem)').matches || !!$('option:not(:first-child):checked, :checked[type=checkbox]', more);
   for (const s of all('#filters select, #filters input[type=checkbox]')) s.addEventListener('change', () => $('#filters').requestSubmit());
