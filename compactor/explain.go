@@ -90,19 +90,20 @@ type effect []changed
 
 // changed is a file with the lines that a turn added and removed.
 type changed struct {
+	*session.File
 	name       string
 	plus, less int
 }
 
-// change adds a change of files.
-func (t *effect) change(names []string, plus, less int) {
+// change adds a change of files, which have these names.
+func (t *effect) change(files []*session.File, names []string, plus, less int) {
 	for i, name := range names {
 		if i > 0 {
 			plus, less = 0, 0
 		}
 		at := slices.IndexFunc(*t, func(f changed) bool { return f.name == name })
 		if at < 0 {
-			at, *t = len(*t), append(*t, changed{name: name})
+			at, *t = len(*t), append(*t, changed{File: files[i], name: name})
 		}
 		(*t)[at].plus += plus
 		(*t)[at].less += less
@@ -132,7 +133,7 @@ func (d *draft) effectOf(turn int) string {
 			break
 		}
 		name := mark.Inline(d.effects[turn].short(f.name), 200)
-		if slices.ContainsFunc(d.s.Files, func(file *session.File) bool { return file.Deleted && d.path(file.Path) == f.name }) {
+		if f.Deleted {
 			name += " (gone)"
 		}
 		all = append(all, fmt.Sprintf("%s +%d -%d", name, f.plus, f.less))

@@ -103,7 +103,7 @@ func (h *handover) fit(room int) string {
 		line = lexicon.Head(line, mark.MaxLine-1)
 		if size := h.reader.Size(line); size >= room {
 			most := lexicon.Chars(line) * (room - leastCut) / size
-			line = strings.TrimRight(outside(lexicon.Head(line, max(0, most))), " ;,") + " …"
+			line = strings.TrimRight(untorn(lexicon.Head(line, max(0, most))), " ;,") + " …"
 		}
 		b.WriteString(line + "\n")
 		room -= h.reader.Size(line) + 1
@@ -111,8 +111,8 @@ func (h *handover) fit(room int) string {
 	return b.String()
 }
 
-// outside returns the beginning of a line without a record's number, or a status, that is not whole.
-func outside(line string) string {
+// untorn returns the beginning of a line without a record's number, or a status, that is not whole.
+func untorn(line string) string {
 	if i := strings.LastIndexAny(line, "([#"); i >= 0 && len(line)-i < 2*leastCut && !strings.ContainsAny(line[i:], ")]") {
 		return line[:i]
 	}
@@ -317,7 +317,8 @@ func (h *handover) isTask(e *event) bool {
 
 // cutsIn reports whether a message is about what the agent was at work on: a long one after a stop is a task of its own.
 func (h *handover) cutsIn(e *event) bool {
-	return h.interrupts(e) && (h.before(e).Kind != session.Stopped || lexicon.Width(h.said(e)) < longReply)
+	before := h.before(e)
+	return before != nil && (before.Kind == session.Did || before.Kind == session.Stopped && lexicon.Width(h.said(e)) < longReply)
 }
 
 // interrupts reports whether the agent was at work when the human said something.
@@ -533,7 +534,11 @@ func started(step transcript.PlanItem) int {
 func (h *handover) checks() {
 	var all []string
 	barrier, since := h.barrier()
-	seen := map[string]bool{}
+	type goal struct {
+		name   string
+		hidden bool // its status, by a pipe
+	}
+	seen := map[goal]bool{}
 	for _, e := range slices.Backward(h.events) {
 		if e == barrier {
 			break
@@ -541,11 +546,11 @@ func (h *handover) checks() {
 		if !e.checks() || len(all) == 4 || !h.covers(e.Call, barrier) {
 			continue
 		}
-		goal, hidden := e.Call.Goal, e.Call.Goal+" hidden" // a status that a pipe hides does not replace one that is seen
-		if seen[goal] || e.Call.Silent && seen[hidden] {
+		one := goal{e.Call.Goal, e.Call.Silent}
+		if seen[one] || seen[goal{one.name, false}] { // a hidden status does not replace one that is seen
 			continue
 		}
-		seen[goal], seen[hidden] = !e.Call.Silent, true
+		seen[one] = true
 		h.checkedNow[e] = true
 		all = append(all, h.checked(e))
 	}

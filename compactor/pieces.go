@@ -409,10 +409,11 @@ func (d *draft) cutRun(e *event) {
 }
 
 func (d *draft) cutEdit(e *event) {
+	var files []*session.File
 	var names []string
 	for _, f := range e.Call.Files {
 		if name := d.path(f.File.Path); !slices.Contains(names, name) {
-			names = append(names, name)
+			files, names = append(files, f.File), append(names, name)
 		}
 	}
 	file := mark.Inline(strings.Join(names, ", "), 300)
@@ -433,7 +434,7 @@ func (d *draft) cutEdit(e *event) {
 	d.addParts(e, e.row().body, signed(added, "+", 0))
 	d.addParts(e, e.row().minor, signed(removed, "-", len(added)))
 	if e.Call.State == session.Done {
-		d.effects[e.turn].change(names, len(added), len(removed))
+		d.effects[e.turn].change(files, names, len(added), len(removed))
 	}
 }
 

@@ -61,7 +61,7 @@ func TestACatchUpArchivesFirst(t *testing.T) {
 			return err == nil && info.CatchUp == nil
 		})
 		if err := stop(); !errors.Is(err, context.Canceled) || !told.Load() {
-			t.Errorf("%d workers: %v, run.json told of it: %v", workers, err, told.Load())
+			t.Errorf("%d workers: error %v, written to run.json: %v", workers, err, told.Load())
 		}
 		if n := early.Load(); n > 0 {
 			t.Errorf("%d workers: %d bytes were not archived when the first companion was made", workers, n)

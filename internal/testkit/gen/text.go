@@ -75,7 +75,7 @@ func (s *session) hex(n int) string { return hex.EncodeToString(s.some(n)) }
 
 func (s *session) uuid() string { return uuid.UUID(s.some(16)).String() }
 
-// words are those of the invented language, the frequent ones first. They are the same for every seed, as in a real language.
+// words is the vocabulary of the invented language, most frequent first. It is the same for every seed.
 var words = sync.OnceValue(func() []string {
 	all := strings.Fields("the to of a and in is that it for this with not be on as from was so we now file test but " +
 		"are by if then have line code one can which after first still here")
