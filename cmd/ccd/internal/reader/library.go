@@ -39,7 +39,7 @@ import (
 type Library struct {
 	*account.Place
 	Sessions []*Entry          // in reach, newest first; none before Load
-	Places   map[string]string // the names of their directories, by path: as short as tells one from the others
+	Projects map[string]string // the names of their directories, by path: as short as tells one from the others
 	Damage   []error           // why sessions may be missing among them
 
 	reach   *project.Project // of whose sessions only an agent learns; nil: every session
@@ -56,7 +56,7 @@ type Entry struct {
 	archive.Session
 	Kept    daemon.State
 	Machine string // that has its files, as --machine names it; "" for this one
-	Place   string // the name of its directory, see Library.Places
+	Project string // the name of its directory, see Library.Projects
 
 	CopyOf *Entry // of an unlabelled copy that nobody has continued: the session that has all that it says
 	short  string // see Short
@@ -112,7 +112,7 @@ func (l *Library) Load(ctx context.Context) error {
 	l.narrow(ctx)
 	l.relate()
 	l.shorten()
-	l.place()
+	l.nameProjects()
 	for _, e := range l.Sessions { // those in reach: no other may be named
 		l.Damage = append(l.Damage, e.StateDamage, e.Lost)
 	}
@@ -121,15 +121,15 @@ func (l *Library) Load(ctx context.Context) error {
 	return nil
 }
 
-// place names the directories of the sessions.
-func (l *Library) place() {
+// nameProjects names the directories of the sessions.
+func (l *Library) nameProjects() {
 	var all []string
 	for _, e := range l.Sessions {
 		all = append(all, e.Kept.Cwd)
 	}
-	l.Places = words.Directories(all)
+	l.Projects = words.Directories(all)
 	for _, e := range l.Sessions {
-		e.Place = l.Places[e.Kept.Cwd]
+		e.Project = l.Projects[e.Kept.Cwd]
 	}
 }
 

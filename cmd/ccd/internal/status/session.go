@@ -230,7 +230,7 @@ func (s Session) Labelled() string {
 }
 
 // Directory is the name of the project among those of all sessions.
-func (s Session) Directory() string { return cmp.Or(s.Entry.Place, words.Directory(s.Project)) }
+func (s Session) Directory() string { return cmp.Or(s.Entry.Project, words.Directory(s.Project)) }
 
 // LastAt is when the session last grew, the zero time where that is not known.
 func (s Session) LastAt() time.Time { return s.Entry.Last() }

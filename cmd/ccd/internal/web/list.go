@@ -123,7 +123,7 @@ func listPage(ctx context.Context, r *request) (answer, error) {
 	q := r.URL.Query()
 	d := listData{Query: strings.TrimSpace(q.Get("q")), Filter: filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Within: q.Get("within"), Subs: q.Get("all") != ""}, Damage: reader.DamagesOf(r.library.Damage)}
 	all := status.Rows(status.Families(r.library.Sessions, true))
-	d.Names = r.library.Places
+	d.Names = r.library.Projects
 	d.choices(all)
 	d.fill(all, max(1, r.number("page", 1)))
 	if d.Query == "" && d.Page == 1 && d.Filter == (filter{}) {

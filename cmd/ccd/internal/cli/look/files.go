@@ -162,7 +162,7 @@ func filesColumns(now time.Time) []table.Column[*work.File] {
 			Piped: func(r *work.File) string { return r.Session + "#" + fmt.Sprint(r.Record) },
 		},
 		{
-			Head: "PROJECT", Least: 8, Drop: 3, Cut: table.CutMiddle, Text: func(r *work.File) string { return table.CutMiddle(r.Of.Place, 24) },
+			Head: "PROJECT", Least: 8, Drop: 3, Cut: table.CutMiddle, Text: func(r *work.File) string { return table.CutMiddle(r.Of.Project, 24) },
 			Piped: func(r *work.File) string { return mark.Inline(r.Project, 0) },
 		},
 		agent,

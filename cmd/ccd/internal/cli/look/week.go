@@ -120,11 +120,11 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 		a.Say("nothing happened in this time%s", newestChange(l, which.Session, w.Since, now))
 		return nil
 	}
-	return a.printWeek(sums, l.Places)
+	return a.printWeek(sums, l.Projects)
 }
 
 // printWeek prints the table, and what to know of its numbers.
-func (a *app) printWeek(sums *work.Sums, places map[string]string) error {
+func (a *app) printWeek(sums *work.Sums, projects map[string]string) error {
 	var below []string
 	if caveat := sums.Total.Caveat(); caveat != "" {
 		below = append(below, caveat)
@@ -132,9 +132,9 @@ func (a *app) printWeek(sums *work.Sums, places map[string]string) error {
 	if len(sums.Unpriced) > 0 {
 		below = append(below, fmt.Sprintf("no price for %s: [models.prices] in the configuration", strings.Join(sums.Unpriced, ", ")))
 	}
-	rows, more := weekRows(sums, places, a.Width() > 0, math.MaxInt)
+	rows, more := weekRows(sums, projects, a.Width() > 0, math.MaxInt)
 	for n := mostSums; a.Width() > 0 && n > 0 && len(rows) > a.most(screen, strings.Join(below, "\n")); n-- {
-		rows, more = weekRows(sums, places, true, n)
+		rows, more = weekRows(sums, projects, true, n)
 	}
 	if err := cli.PrintTable(a.App, rows, weekColumns(sums)); err != nil {
 		return err
@@ -157,7 +157,7 @@ type weekRow struct {
 // mostSums is how many projects, agents and models a terminal shows at most that is too small for all.
 const mostSums = 5
 
-func weekRows(sums *work.Sums, places map[string]string, brief bool, most int) (rows []weekRow, more int) {
+func weekRows(sums *work.Sums, projects map[string]string, brief bool, most int) (rows []weekRow, more int) {
 	for _, g := range []struct {
 		by   string
 		list []*work.Sum
@@ -173,7 +173,7 @@ func weekRows(sums *work.Sums, places map[string]string, brief bool, most int) (
 				row.by = ""
 			}
 			if brief && g.by == "project" {
-				row.name = cmp.Or(places[one.Name], row.name)
+				row.name = cmp.Or(projects[one.Name], row.name)
 			}
 			rows = append(rows, row)
 		}

@@ -295,12 +295,12 @@ func (a *app) setupText(steps []*install.Step, f setupFlags, home string, files 
 	if columns := a.Width(); columns > 0 {
 		width = min(width, columns)
 	}
-	then, back := " will:", a.afterPlan(steps, f, home, files)
+	asks := !f.undo && a.compactsAnew(steps)
+	then, back := " will:", a.afterPlan(asks, f, home, files)
 	if !has(steps, install.Todo) {
 		then, back = " has nothing to do:", ""
 	}
 	var rows [][]string
-	asks := !f.undo && a.compactsAnew(steps)
 	for _, s := range steps {
 		lines := []string{s.What}
 		switch {
@@ -331,8 +331,8 @@ func (a *app) setupText(steps []*install.Step, f setupFlags, home string, files 
 	return strings.Join(append(lines, table.WrapLines(back, width)...), "\n") + "\n"
 }
 
-// afterPlan says what a plan leaves as it is, and what else there is to choose.
-func (a *app) afterPlan(steps []*install.Step, f setupFlags, home string, files bool) string {
+// afterPlan says what a plan leaves as it is, and what else there is to choose; asks: setup asks who compacts.
+func (a *app) afterPlan(asks bool, f setupFlags, home string, files bool) string {
 	switch {
 	case f.undo && !files:
 		return "The archive and the configuration stay. `ccd setup --undo --dry-run` lists the files.\n"
@@ -342,7 +342,7 @@ func (a *app) afterPlan(steps []*install.Step, f setupFlags, home string, files 
 	file, _ := a.UsualConfig() // without a home there is no plan
 	text := "Transcripts are never changed. `ccd setup --undo` undoes the setup.\n" +
 		"Options: " + shortened(a.Path(cmp.Or(a.ConfigFile, file)), home) + ". One agent only: `ccd agents install AGENT`.\n"
-	if a.compactsAnew(steps) {
+	if asks {
 		text += "Setup asks first who compacts: the agents as before (k), or ccd (y).\n--yes takes the agents; for ccd, first set " + whoKey + " = true.\n"
 	}
 	return text
