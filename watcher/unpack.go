@@ -23,7 +23,6 @@ type unpacker struct {
 }
 
 func unpack(f io.ReaderAt, size int64) (*unpacker, error) {
-	size = wholeFrames(f, size)
 	dec, err := zstd.NewReader(io.NewSectionReader(f, 0, size), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return nil, fmt.Errorf("unpack: %w", err)

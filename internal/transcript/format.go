@@ -24,7 +24,7 @@ type Format struct {
 	// Roots returns the directories with transcripts, given the environment (as os.Getenv) and the home directory. They
 	// need not exist.
 	Roots func(getenv func(string) string, home string) []string
-	// Match classifies the file at rel by its name (slashes, relative to a root from Roots, without ".zst" or ".zstd"; base is the
+	// Match classifies the file at rel by its name (slashes, relative to a root from Roots, without ".zst"; base is the
 	// root's last element). Find fills in Agent, Path, Root, Source and Packed.
 	Match  func(base, rel string) (s Session, ok bool)
 	Client *Client

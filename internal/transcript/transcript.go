@@ -45,18 +45,13 @@ type Session struct {
 	Thread string // of a later file of a conversation, begun when the person went back in it: ID of the first one
 	Path   string // absolute
 	Root   string // absolute; the watched root that contains Path
-	Source string // Path below the agent's home, with slashes, without .zst or .zstd: "projects/-home-me/UUID.jsonl"
+	Source string // Path below the agent's home, with slashes, without .zst: "projects/-home-me/UUID.jsonl"
 	Packed bool   // the file is a transcript compressed with zstd
 }
 
 // Unpacked returns the path of a transcript without what says that it is compressed with zstd.
 func Unpacked(path string) (plain string, packed bool) {
-	for _, suffix := range []string{".zst", ".zstd"} {
-		if plain, packed = strings.CutSuffix(path, suffix); packed {
-			break
-		}
-	}
-	return plain, packed
+	return strings.CutSuffix(path, ".zst")
 }
 
 // Name is the ID by which people know the session: that of the conversation, if that has several files.

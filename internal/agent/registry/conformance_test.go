@@ -74,8 +74,6 @@ var forms = map[string]form{
 	"openclaw":    {path: "main/sessions/" + storyID + ".jsonl", context: 13160, before: 151300, lacks: []string{wholeReads}},
 	// No path of the configuration leads to an exit status, a compaction or a rewind.
 	"tinker": {path: "shop/" + storyID + ".jsonl", context: 10470, lacks: []string{status, compactions, rewinds, wholeReads}},
-	// Taking a message back makes a new session. What reads look like was not seen.
-	"dsh": {path: "--home-ada-shop--/" + storyID + "/session.v4.jsonl", context: 16140, lacks: []string{rewinds, wholeReads}},
 	// Going back removes what follows from the database.
 	"opencode": {path: "ses_" + storyID + ".json", context: 16140, lacks: []string{lines, rewinds, wholeReads}},
 	// The working directory is outside the messages; what follows a message that is taken back is cut out of the file.

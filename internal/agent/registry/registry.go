@@ -15,7 +15,6 @@ import (
 	"ccd/internal/agent/copilot"
 	"ccd/internal/agent/cursor"
 	"ccd/internal/agent/droid"
-	"ccd/internal/agent/dsh"
 	"ccd/internal/agent/gemini"
 	"ccd/internal/agent/openclaw"
 	"ccd/internal/agent/opencode"
@@ -37,7 +36,6 @@ var known = []transcript.Format{
 	pi.Row(),
 	openclaw.Row(),
 	amp.Row(),
-	dsh.Row(),
 	opencode.Row(),
 }
 

@@ -103,17 +103,16 @@ func (f *facts) unarchived(filter func(watcher.Found) bool) reader.Pending {
 	return reader.Behind(found, f.sessions, filter)
 }
 
-// unread returns how many paths the scans could not read, and the files whose end ccd does not read because a write was cut short.
-func (f *facts) unread() (skipped int, torn []string) {
+// unread returns how many paths the scans could not read.
+func (f *facts) unread() (skipped int) {
 	for _, r := range f.scans {
-		torn = append(torn, r.torn...)
 		for _, err := range r.problems {
 			if !errors.Is(err, watcher.ErrIrregular) {
 				skipped++
 			}
 		}
 	}
-	return skipped, torn
+	return skipped
 }
 
 // checkBehind counts the transcripts that should be archived by now.
@@ -126,7 +125,7 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 	grace := max(f.Watch.MaxWait, f.Watch.RefreshIdle) + 2*f.Watch.ScanInterval
 	late := f.unarchived(func(t watcher.Found) bool { return !f.Running || f.Now.Sub(t.ModTime) > grace })
 	behind := fmt.Sprintf("%s not fully archived (%s)", words.Are(late.Files, "file", "files"), humanize.IBytes(uint64(late.Bytes)))
-	skipped, torn := f.unread()
+	skipped := f.unread()
 	found := ok(check, "all transcripts are archived")
 	switch {
 	case late.Files > 0 && f.Running:
@@ -139,16 +138,11 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 	case skipped > 0:
 		found = note(check, "", "%s not archived (see the roots above); all others are archived", words.Count(skipped, "path"))
 	}
-	if len(f.Strange)+len(torn) > 0 && found.State == "ok" && all.Bytes == 0 {
+	if len(f.Strange) > 0 && found.State == "ok" && all.Bytes == 0 {
 		found = ok(check, "all transcripts that ccd reads are archived")
 	}
 	found.Lag = &all.Bytes
-	list := []Finding{found}
-	if len(torn) > 0 {
-		list = append(list, note(check, "resume the session in its agent, which may mend the file",
-			"not read from where a write was cut short: %s, first %s", words.Count(len(torn), "file"), mark.Inline(torn[0], 300)))
-	}
-	return list
+	return one(found)
 }
 
 // strange names files that ccd does not read because of their place or form.

@@ -36,7 +36,6 @@ type scan struct {
 	found    []watcher.Found
 	problems []error
 	strange  []string // see Scan
-	torn     []string // files whose last frame is not whole and has not been for some time
 }
 
 // gather reads what the checks need, each part with a time limit. It opens nothing for writing.
@@ -74,9 +73,6 @@ func (d Doctor) gather(ctx context.Context, p *account.Place, bad error) *facts 
 	return f
 }
 
-// settled is how long after its last change a file is not one that is being written.
-const settled = time.Minute
-
 func scanRoot(ctx context.Context, p *account.Place, r watcher.Root) scan {
 	s, o := scan{Root: r}, p.Watch
 	info, err := os.Stat(r.Path)
@@ -88,14 +84,6 @@ func scanRoot(ctx context.Context, p *account.Place, r watcher.Root) scan {
 	}
 	o.Roots = []watcher.Root{r}
 	s.found, s.problems = watcher.Scan(ctx, o)
-	for _, f := range s.found {
-		t, _ := p.Agents.Find(r.Agent, r.Path, f.Path)
-		if t.Packed && ctx.Err() == nil && time.Since(f.ModTime) > settled {
-			if n, err := watcher.Torn(f.Path); err == nil && n > 0 {
-				s.torn = append(s.torn, f.Path)
-			}
-		}
-	}
 	_, s.strange = Scan(ctx, p, r) // its errors would be of files that are no transcripts, too
 	return s
 }
