@@ -216,11 +216,12 @@ func (h *handover) pushed(c *session.Call, out string) string {
 	if m == nil {
 		return who + "push" + ending(c)
 	}
-	text := fmt.Sprintf("%spush %s -> %s", who, m[3], h.proves(c.Result, m[4]))
-	switch m[1] {
-	case "!":
-		text += " REJECTED"
-	case "+":
+	from := ""
+	if m[3] != m[4] {
+		from = " of " + m[3]
+	}
+	text := fmt.Sprintf("%spush %s%s to %s", who, m[2], from, h.proves(c.Result, m[4]))
+	if m[1] == "+" {
 		text += ", forced"
 	}
 	return text

@@ -168,7 +168,7 @@ var (
 	replyForm  = regexp.MustCompile(`^(.*)" \(to your #(\d+): "(.*)$`)
 	branchForm = regexp.MustCompile("branch `([^`]+)` \\(#(\\d+)\\)")
 	headForm   = regexp.MustCompile("HEAD `([0-9a-f]+)`(?: \"(.*?)\")? \\(#(\\d+)\\)")
-	pushForm   = regexp.MustCompile(`push \S+ -> (\S+?)( REJECTED)? \(#(\d+)\)`)
+	pushForm   = regexp.MustCompile(`push (\[[^\]]*\]|[0-9a-f.]+)(?: of \S+)? to (\S+?)(?:, forced)? \(#(\d+)\)`)
 	statusForm = regexp.MustCompile(`status: (?:.*; )?files ([^;]+?)(?: and \d+ more)? \(#(\d+)\)`)
 	editedForm = regexp.MustCompile(`^Edited(?: since #(\d+))?(?:, in no commit seen)?: (.*)$`)
 	fileForm   = regexp.MustCompile(`([^ ,][^,]*?) \(#(\d+)\)`)
@@ -259,9 +259,8 @@ func (p *plain) git(row string, check func(string, bool, string)) {
 		check("HEAD", p.says(number(m[3]), m[1]) && p.says(number(m[3]), m[2]) && !slices.ContainsFunc(p.calls, newer), row)
 	}
 	for _, m := range pushForm.FindAllStringSubmatch(row, 1) {
-		did := func(c *plainCall) bool {
-			return strings.Contains(c.input, "push") && strings.Contains(c.output, m[1]) && strings.Contains(c.output, "ejected]") == (m[2] != "")
-		}
+		line := regexp.MustCompile(regexp.QuoteMeta(m[1]) + `\s+\S+\s+->\s+` + regexp.QuoteMeta(m[2]))
+		did := func(c *plainCall) bool { return strings.Contains(c.input, "push") && line.MatchString(c.output) }
 		check("push", slices.ContainsFunc(p.calledAt(number(m[3])), did), row)
 	}
 	for _, m := range statusForm.FindAllStringSubmatch(row, 1) {
@@ -342,7 +341,7 @@ func TestFalsehoodsAreSeen(t *testing.T) {
 	}
 	for _, f := range []string{
 		"Please make=>Please do", "before (#3=>before (#5", "Task (#5=>Task (#3", "\"the local one=>\"the other one", "to your #4=>to your #2", "twice.=>thrice.", "1 of 2=>2 of 2", "open: count=>open: parse it", "exit 1=>exit 0",
-		"got 3 rows=>got 2 rows", "by force\"=>by night\"", "`1a2b3c4`=>`1a2b3c5`", "Skip rows=>Keep rows", "`main`=>`dev`", "-> main=>-> dev", "-> main (=>-> main REJECTED (", "files rest.go=>files best.go",
+		"got 3 rows=>got 2 rows", "by force\"=>by night\"", "`1a2b3c4`=>`1a2b3c5`", "Skip rows=>Keep rows", "`main`=>`dev`", "to main (=>to dev (", "push aaaaaaa..1a2b3c4=>push [rejected]", "files rest.go=>files best.go",
 		"a.go (#16=>b.go (#16", "since #15: a.go (#16=>since #16: a.go (#16", "14 built=>13 built", "go build=>go test", "Now the checks=>Now the tests",
 	} {
 		old, now, _ := strings.Cut(f, "=>")
