@@ -57,16 +57,9 @@ func Within(path, dir string) bool {
 	return path != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// cached is the directory of an executable in Go's cache, wherever that is: two digits of a hash, then the hash with -d.
-var cached = regexp.MustCompile(`/[0-9a-f]{2}/[0-9a-f]{64}-d/`)
+// ofGoRun is the directory of an executable of `go run`: a temporary one, or one in Go's cache, wherever that is, of two digits of a hash
+// and then the hash with -d.
+var ofGoRun = regexp.MustCompile(`/go-build\d*/|/[0-9a-f]{2}/[0-9a-f]{64}-d/`)
 
-// InGoCache reports whether the executable at path is in a cache of Go, which Go empties.
-func InGoCache(path string) bool {
-	path = filepath.ToSlash(path)
-	return strings.Contains(path, "/go-build/") || cached.MatchString(path)
-}
-
-// FromGoRun reports whether `go run` built the executable at path.
-func FromGoRun(path string) bool {
-	return InGoCache(path) || strings.Contains(filepath.ToSlash(path), "/go-build")
-}
+// FromGoRun reports whether `go run` built the executable at path: it does not stay there.
+func FromGoRun(path string) bool { return ofGoRun.MatchString(filepath.ToSlash(path)) }

@@ -35,8 +35,8 @@ func Usable(path, home string) error {
 	case os.PathSeparator == '/' && info.Mode()&0o111 == 0:
 		return words.Hint(fail(errors.New("not executable")), "chmod u+x %s", transcript.ShellWord(path))
 	}
-	if disk.InGoCache(path) {
-		return words.Hint(fail(errors.New("`go run` has built it in Go's cache")), "make install, then run that one")
+	if disk.FromGoRun(path) {
+		return words.Hint(fail(errors.New("`go run` has built it, and does not keep it")), "make install, then run that one")
 	}
 	if short(path) && !short(home) {
 		return words.Hint(fail(errors.New("it is in a directory for temporary files")),
@@ -45,10 +45,10 @@ func Usable(path, home string) error {
 	return nil
 }
 
-// short reports whether a file at path is short-lived: in a temporary directory, or a build of `go run`.
+// short reports whether a file at path is in a temporary directory.
 func short(path string) bool {
 	in := func(dir string) bool { return disk.Within(path, dir) }
-	return disk.FromGoRun(path) || in(os.TempDir()) || os.PathSeparator == '/' && (in("/tmp") || in("/var/tmp") || in("/dev/shm"))
+	return in(os.TempDir()) || os.PathSeparator == '/' && (in("/tmp") || in("/var/tmp") || in("/dev/shm"))
 }
 
 // shellWord is a word as transcript.ShellWord writes it, and what separates it from the next.

@@ -135,14 +135,17 @@ func TestApplyKeepsWhatChanged(t *testing.T) {
 func TestUsable(t *testing.T) {
 	h := newHome(t)
 	h.write("plain", "")
-	h.write("go-build/11/2f-d/ccd", "")
-	testkit.Must(t, os.Chmod(h.path("go-build/11/2f-d/ccd"), 0o700))
+	for _, path := range []string{"go-build/11/2f-d/ccd", "go-build123/b001/exe/ccd"} { // of Go's cache, and a temporary one
+		h.write(path, "")
+		testkit.Must(t, os.Chmod(h.path(path), 0o700))
+	}
 	tmp := os.TempDir()
 	for _, c := range []struct{ path, home, words string }{
 		{h.path("bin/ccd"), h.dir, ""},
 		{h.path("new place/ccd"), h.dir, ""},
 		{h.path("bin/ccd"), "/home/sam", "temporary files"},
 		{h.path("go-build/11/2f-d/ccd"), h.dir, "go run"},
+		{h.path("go-build123/b001/exe/ccd"), h.dir, "go run"},
 		{h.path("plain"), h.dir, "not executable"},
 		{h.path("gone"), h.dir, "no such file"},
 		{h.dir, h.dir, "not a regular file"},
@@ -158,7 +161,7 @@ func TestUsable(t *testing.T) {
 		}
 	}
 	for path, is := range map[string]bool{
-		tmp + "/x/ccd": true, "/home/sam/.cache/go-build123/b001/exe/ccd": true, "/home/sam/go-build/ccd": true, "/home/sam/bin/ccd": false, tmp + "x/ccd": false,
+		tmp + "/x/ccd": true, "/home/sam/bin/ccd": false, tmp + "x/ccd": false,
 	} {
 		if short(path) != is {
 			t.Errorf("short(%s) = %v", path, !is)
