@@ -86,12 +86,13 @@ func Tokens(n int64) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// moments are the forms in which a time is written. The span is what the form means from there on.
+// moments are the forms in which a time is written. The span is what the form means from there on; with a fraction of a second a time
+// means itself.
 var moments = []struct {
 	form string
 	span time.Duration
 }{
-	{time.RFC3339Nano, 0},
+	{time.RFC3339, time.Second},
 	{"2006-01-02T15:04Z07:00", time.Minute},
 	{"2006-01-02T15:04:05", time.Second},
 	{"2006-01-02T15:04", time.Minute},
@@ -138,6 +139,9 @@ func Instant(text string, now time.Time) (time.Time, time.Duration, error) {
 	whole := strings.ToUpper(strings.TrimSuffix(day+"T"+at, "T"))
 	for _, m := range moments {
 		if t, err := time.ParseInLocation(m.form, whole, now.Location()); err == nil {
+			if strings.Contains(whole, ".") {
+				m.span = 0
+			}
 			return t, m.span, nil
 		}
 	}
