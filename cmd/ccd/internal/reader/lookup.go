@@ -185,9 +185,12 @@ func (l *Library) lookup(ctx context.Context, w Wanted, progress func(done, tota
 		found = slices.DeleteFunc(found, func(f archive.Found) bool { return l.Entry(f.Key) == nil })
 	}
 	if len(found) == 0 {
-		in := l.Sessions
+		in := slices.Clone(l.Sessions)
+		slices.SortStableFunc(in, func(x, y *Entry) int { // what ccd resume copied comes from another session
+			return cmp.Compare(min(x.Kept.Resumed.Records, 1), min(y.Kept.Resumed.Records, 1))
+		})
 		if w.In != nil {
-			in = slices.Insert(slices.Clone(in), 0, w.In)
+			in = slices.Insert(in, 0, w.In)
 		}
 		found, err = l.scan(ctx, in, w.Name, err, progress)
 		err = l.Missing(err)
