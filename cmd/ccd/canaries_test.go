@@ -53,8 +53,9 @@ var shownBy = map[string]struct {
 // TestEveryCommandIsLookedThrough: no command is missing in shownBy.
 func TestEveryCommandIsLookedThrough(t *testing.T) {
 	cli.EachCommand(newApp(cli.Std{Out: &bytes.Buffer{}}, account.Env{}).Root(), func(c *cobra.Command) {
-		if one, ok := shownBy[cli.CommandName(c)]; c.HasParent() && (!ok || (one.args == nil) == (one.not == "")) {
-			t.Errorf("%s: needs arguments or a reason", cli.CommandName(c))
+		name := strings.TrimPrefix(c.CommandPath(), "ccd ")
+		if one, ok := shownBy[name]; c.HasParent() && (!ok || (one.args == nil) == (one.not == "")) {
+			t.Errorf("%s: needs arguments or a reason", name)
 		}
 	})
 }

@@ -19,7 +19,7 @@ func TestOneScreenOfSessions(t *testing.T) {
 	once(t, home)
 	screen := sgr.ReplaceAllString(onScreen(t, home, 80, []string{"ls"}), "")
 	lines := strings.Split(strings.TrimSpace(screen), "\n")
-	if last := lines[len(lines)-1]; len(lines) != 58 || last != "14 more: ccd ls -n 70" || !strings.HasPrefix(lines[1], "0000003b  ") {
+	if last := lines[len(lines)-1]; len(lines) != 58 || last != "14 more sessions: ccd ls -n 70" || !strings.HasPrefix(lines[1], "0000003b  ") {
 		t.Errorf("%d lines on a screen of 60:\n%s", len(lines), screen)
 	}
 	for _, l := range lines[1 : len(lines)-1] {

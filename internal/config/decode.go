@@ -84,7 +84,7 @@ func (c *Config) refused(err error, text string) error {
 		if !slices.ContainsFunc(c.keys(), func(k key) bool { return k.String() == p.LastKey }) {
 			p.LastKey = "" // it may be any word of any file
 		}
-		return &fault{p.Position.Line, p.LastKey, errors.New("not valid TOML")}
+		return &fault{p.Position.Line, p.LastKey, errors.New("not valid TOML, or set twice")}
 	}
 	if errors.As(err, &p) { // of a type that decodes itself
 		return &fault{p.Position.Line, p.LastKey, errors.New(p.Message)}

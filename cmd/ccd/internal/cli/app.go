@@ -58,6 +58,13 @@ func (a *App) Say(format string, args ...any) {
 	}
 }
 
+// SayMore says how much of a list is left out, and what prints it.
+func (a *App) SayMore(n int, of, how string) {
+	if n > 0 {
+		a.Say("%s: %s", words.Count(n, "more "+of), how)
+	}
+}
+
 // PrintJSON prints v as indented JSON on stdout.
 func (a *App) PrintJSON(v any) error {
 	return a.Shown(func(w io.Writer) error {
@@ -214,6 +221,19 @@ func (a *App) progressWith(what string, rest func(done, total int64) string) (sh
 	}
 	return show, func() {
 		if !last.IsZero() {
+			fmt.Fprint(Unguarded(a.Err), "\r\x1b[K")
+		}
+	}
+}
+
+// Waiting says on a terminal, after a second, what takes so long. The returned function clears that.
+func (a *App) Waiting() (done func()) {
+	if a.Quiet || a.JSON || !a.Terminal(a.Err) {
+		return func() {}
+	}
+	said := time.AfterFunc(time.Second, func() { fmt.Fprint(Unguarded(a.Err), "reading the session…") })
+	return func() {
+		if !said.Stop() {
 			fmt.Fprint(Unguarded(a.Err), "\r\x1b[K")
 		}
 	}

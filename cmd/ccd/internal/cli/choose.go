@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -141,17 +142,18 @@ func (a *App) sayLatest(l *reader.Library, e *reader.Entry, dir, agent string) {
 // SessionLine returns a session in one line, with its ID.
 func SessionLine(e *reader.Entry) string { return mark.Inline(e.Short(), 0) + ", " + SessionDetails(e) }
 
-// SessionDetails describes a session: its project, agent, age, size and title, which is cut first.
+// SessionDetails describes a session, what people know it by first: its title, age, project, size and agent. A terminal cuts the end.
 func SessionDetails(e *reader.Entry) string {
 	s := status.Of(e)
-	parts := []string{table.Cut(s.Directory(), 30), e.Agent, words.Ago(e.Last(), time.Now()), s.Size().Short() + " tokens"}
-	if size := s.Size(); size.Window > 0 && size.Tokens > 0 {
+	size, title := s.Size(), s.Called()
+	if title != "" {
+		title = `"` + table.Cut(title, 40) + `"`
+	}
+	parts := []string{title, words.Ago(e.Last(), time.Now()), table.CutMiddle(s.Directory(), 24), size.Short() + " tokens"}
+	if size.Window > 0 && size.Tokens > 0 {
 		parts = append(parts, size.Filled()+" full")
 	}
-	if title := table.Cut(s.Called(), 60); title != "" {
-		parts = append(parts, `"`+title+`"`)
-	}
-	return strings.TrimPrefix(strings.Join(parts, ", "), ", ")
+	return strings.Join(slices.DeleteFunc(append(parts, e.Agent), func(part string) bool { return part == "" }), ", ")
 }
 
 // Answers reports whether there is a terminal to ask on.

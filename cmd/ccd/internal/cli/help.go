@@ -97,11 +97,14 @@ func Usage(c *cobra.Command, err error) error {
 	return words.Hint(words.Usage(err), "%s", strings.TrimSpace("ccd help "+ask))
 }
 
+// jsonHelp begins what the help of a command says of its JSON. Without it, the command has none.
+const jsonHelp = "With --json:"
+
 // helpPage is a command's help. The keys of its JSON are a page of their own, with --json.
 func (a *App) helpPage(c *cobra.Command) string {
 	var page []string
 	for paragraph := range strings.SplitSeq(cmp.Or(c.Long, c.Short), "\n\n") {
-		if strings.HasPrefix(paragraph, "With --json:") == a.JSON {
+		if strings.HasPrefix(paragraph, jsonHelp) == a.JSON {
 			page = append(page, strings.TrimSpace(paragraph))
 		}
 	}
@@ -111,15 +114,10 @@ func (a *App) helpPage(c *cobra.Command) string {
 	return strings.TrimSpace(strings.Join(page, "\n\n")) + "\n"
 }
 
-// CommandName returns the words that call a command, without ccd.
-func CommandName(c *cobra.Command) string {
-	return strings.TrimPrefix(c.CommandPath(), "ccd ")
-}
-
 // NoJSON rejects --json for commands without it, so that a script notices.
 func (a *App) NoJSON(c *cobra.Command) error {
 	if a.JSON {
-		return Usage(c, fmt.Errorf("ccd %s takes no --json", CommandName(c)))
+		return Usage(c, fmt.Errorf("%s takes no --json", c.CommandPath()))
 	}
 	return nil
 }
@@ -134,12 +132,13 @@ var Synonyms = map[string]string{
 	"continue": "resume", "compress": "compact", "summarize": "compact",
 	"rm": "archive forget", "delete": "archive forget", "remove": "archive forget",
 	"check": "archive verify", "fsck": "archive verify", "info": "status",
-	"init": "setup", "configure": "config", "purge": "setup --undo", "undo": "setup --undo",
+	"init": "setup", "configure": "config", "purge": "setup --undo", "undo": "setup --undo", "uninstall": "setup --undo",
+	"cost": "week", "costs": "week", "usage": "week", "tokens": "week",
 	// Commands of earlier versions.
 	"verify": "archive verify", "backup": "archive backup", "salvage": "archive import", "import": "archive import", "gc": "archive gc",
 	"forget": "archive forget", "secrets": "archive secrets",
 	"pin": "label --pin", "tag": "label SESSION --tag TAG", "name": "label SESSION --name NAME", "unpin": "label SESSION --unpin", "untag": "label SESSION --untag TAG",
-	"install": "service install", "start": "service start", "stop": "service stop", "restart": "service restart", "uninstall": "service remove",
+	"install": "service install", "start": "service start", "stop": "service stop", "restart": "service restart",
 	"path": "show --path", "stats": "status --totals",
 }
 

@@ -16,6 +16,7 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/install"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/table"
 	"ccd/cmd/ccd/internal/tally"
 	"ccd/compactor/limits"
 	"ccd/daemon"
@@ -75,7 +76,7 @@ func (a *App) Incomplete(l *reader.Library) {
 		fmt.Fprintf(a.Err, "  %s\n", d.Brief)
 	}
 	if more := len(all) - most; more > 0 {
-		fmt.Fprintf(a.Err, "  and %d more\n", more)
+		fmt.Fprintf(a.Err, "  %d more\n", more)
 	}
 	fmt.Fprintln(a.Err, "hint: ccd doctor --fix")
 }
@@ -101,7 +102,7 @@ func (a *App) Find(l *reader.Library, arg, agent string) (*reader.Entry, error) 
 	return e, err
 }
 
-// Session opens the archive for reading and chooses a session that is a conversation.
+// Session opens the archive for reading and chooses a session that is a conversation. On a terminal it says which one, if Choose has not.
 func (a *App) Session(ctx context.Context, arg, agent string) (*reader.Library, *reader.Entry, error) {
 	l, err := a.Library(ctx)
 	if err != nil {
@@ -117,9 +118,12 @@ func (a *App) Session(ctx context.Context, arg, agent string) (*reader.Library, 
 	case e.Kept.UnknownFormat:
 		why = "none of its records is of a known type"
 	default:
+		if _, latest := reader.LatestIn(arg); arg != ThisDir && !latest && a.Width() > 0 && !a.JSON {
+			a.Say("%s\n", table.Cut(SessionLine(e), a.Width()))
+		}
 		return l, e, nil
 	}
-	return l, e, words.Hint(fmt.Errorf("read session %s: %w: %s", e.Name(), archive.ErrNotFound, why), "ccd restore --session %s", words.Shell(e.Name()))
+	return l, e, words.Hint(fmt.Errorf("find messages in session %s: %w: %s", e.Name(), archive.ErrNotFound, why), "ccd restore --session %s", words.Shell(e.Name()))
 }
 
 // DaemonFor makes a daemon of the configuration. With readOnly it can only say what it would do.
@@ -244,21 +248,10 @@ const mostWhy = 200
 // Restored counts an attempt to restore an original, for `ccd status --totals`, and returns its error. What was asked for in a wrong
 // way or broken off does not count.
 func (a *App) Restored(err error) error {
-	line := tally.Line{What: tally.Restore}
-	switch ExitCode(err) {
-	case words.ExitDone:
-	case words.ExitNotFound:
-		line.Why = tally.NotFound
-	case words.ExitDamage:
-		line.Why = tally.Damaged
-	case words.ExitFailed:
-		line.Why = "failed"
-	default:
-		return err
-	}
-	if home, wrong := a.Home(); wrong == nil {
+	why, counts := map[int]string{words.ExitDone: "", words.ExitNotFound: tally.NotFound, words.ExitDamage: tally.Damaged, words.ExitFailed: "failed"}[ExitCode(err)]
+	if home, wrong := a.Home(); counts && wrong == nil {
 		if dir, wrong := config.StateDir(a.Getenv, home); wrong == nil {
-			tally.Add(dir, line)
+			tally.Add(dir, tally.Line{What: tally.Restore, Why: why})
 		}
 	}
 	return err

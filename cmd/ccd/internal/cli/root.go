@@ -101,6 +101,12 @@ func (a *App) rootCommand() *cobra.Command {
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g, Title: g})
 	}
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if !c.HasParent() || c.Hidden || c.Parent().Hidden || strings.Contains(c.Long, jsonHelp) { // what is hidden is for programs
+			return nil
+		}
+		return a.NoJSON(c)
+	}
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)

@@ -29,10 +29,7 @@ func SessionColumns(now time.Time) []table.Column[status.Session] {
 			Piped: func(s status.Session) string { return s.Session },
 		},
 		{Head: "TITLE", Least: 20, Part: 25, Text: func(s status.Session) string {
-			title := s.Labelled()
-			if title == "" {
-				title = "-"
-			}
+			title := cmp.Or(s.Labelled(), map[bool]string{true: "(unknown format)", false: "-"}[s.Foreign])
 			if s.SubAgent() || s.CopyOf != nil {
 				title = "  " + title
 			}
@@ -71,7 +68,7 @@ func LsColumns(now time.Time) []table.Column[status.Session] {
 	last := &columns[3]
 	date := last.Text
 	last.Text = func(s status.Session) string { // who is next says more than when
-		if cond := Condition(s); cond == s.Does() && s.State != status.Resting || s.Problem() != "" {
+		if cond := Condition(s); cond == s.Does() && s.State != status.Resting || s.Problem() != "" && !s.Foreign {
 			return cond
 		}
 		return date(s)

@@ -42,6 +42,7 @@ func (e *NoneError) Error() string {
 type Choice struct {
 	Boundary int    // number of the compaction from 1, 0 for the last one
 	Class    Class  // the class to list, "" for all
+	Kept     bool   // list what was kept, not what was dropped
 	Most     int    // facts listed per class, 0 for all
 	Told     string // what ccd's hook adds to the context after the compaction
 }
@@ -76,8 +77,8 @@ type List struct {
 	Kept    int    `json:"kept"`
 	Dropped int    `json:"dropped"`
 	InTold  int    `json:"handed_over"` // of the dropped ones
-	List    []Fact `json:"list"`        // dropped facts, the newest first
-	More    int    `json:"more"`        // dropped facts that are not in List
+	List    []Fact `json:"list"`        // dropped facts, or the kept ones if these are wanted, the newest first
+	More    int    `json:"more"`        // of these, those that are not in List
 }
 
 // Compaction is one compaction by the agent.
@@ -178,16 +179,19 @@ func Of(s *session.Session, src *session.Source, b Compaction, by Choice) (*Repo
 		}
 		one.fill(src)
 		l.Facts++
-		if b.Carries(one.ref) || one.toldBy(own) {
+		kept := b.Carries(one.ref) || one.toldBy(own)
+		if kept {
 			l.Kept++
-			continue
+		} else {
+			l.Dropped++
+			one.Line = told(out.Told, lines, &one)
 		}
-		l.Dropped++
-		if one.Line = told(out.Told, lines, &one); one.Line > 0 {
-			one.InTold = true
+		if one.InTold = one.Line > 0; one.InTold {
 			l.InTold++
 		}
-		l.List = append(l.List, one)
+		if kept == by.Kept {
+			l.List = append(l.List, one)
+		}
 	}
 	for _, class := range Classes() {
 		l := lists[class]
@@ -205,13 +209,14 @@ func Of(s *session.Session, src *session.Source, b Compaction, by Choice) (*Repo
 // cut sorts the list and keeps what by selects.
 func (l *List) cut(by Choice) {
 	slices.SortStableFunc(l.List, func(a, b Fact) int { return b.Record - a.Record })
+	all := len(l.List)
 	switch {
 	case by.Class != "" && by.Class != l.Class:
 		l.List = l.List[:0]
 	case by.Most > 0 && len(l.List) > by.Most:
 		l.List = l.List[:by.Most]
 	}
-	l.More = l.Dropped - len(l.List)
+	l.More = all - len(l.List)
 }
 
 // Class is a kind of fact. Its value is the name in tables and JSON.

@@ -48,22 +48,22 @@ type source struct {
 
 // Hit is an item that matches.
 type Hit struct {
-	Session    transcript.Session
-	Generation int
-	Record     int // number of its record; 0 in an attachment, and if damage before it makes the number unknown
-	Kind       transcript.Kind
-	Tool       string    // tool of a call or result, "" if unknown
-	ID         mark.ID   // restores its original
-	Time       time.Time // time of its record, zero if it has none
-	Line       int       // line of the first match in what restore prints
-	Snippet    string    // the line of the first match, escaped, at most 200 characters of it
-	Before     []string  // lines before that of the match, as Query.Around wants
-	After      []string
-	Back       bool // the person took it back
-	Copies     int  // how many more sessions have a copy of the record, as forks do, of those that Ranked was given
-	Equal      int  // how many more equal originals it was given
-	Part       bool // a word of the query is only a part of longer words in it
-	Rewritten  bool // it is only in an earlier generation, which numbers its records for itself
+	Session    transcript.Session `json:"-"`
+	Generation int                `json:"generation"`
+	Record     int                `json:"record"` // number of its record; 0 in an attachment, and if damage before it makes the number unknown
+	Kind       transcript.Kind    `json:"-"`
+	Tool       string             `json:"tool"`             // tool of a call or result, "" if unknown
+	ID         mark.ID            `json:"id"`               // restores its original
+	Time       time.Time          `json:"-"`                // time of its record, zero if it has none
+	Line       int                `json:"line"`             // line of the first match in what restore prints
+	Snippet    string             `json:"snippet"`          // the line of the first match, escaped, at most 200 characters of it
+	Before     []string           `json:"before,omitempty"` // lines before that of the match, as Query.Around wants
+	After      []string           `json:"after,omitempty"`
+	Back       bool               `json:"taken_back"` // the person took it back
+	Copies     int                `json:"copies"`     // how many more sessions have a copy of the record, as forks do, of those that Ranked was given
+	Equal      int                `json:"equal"`      // how many more equal originals it was given
+	Part       bool               `json:"-"`          // a word of the query is only a part of longer words in it
+	Rewritten  bool               `json:"-"`          // it is only in an earlier generation, which numbers its records for itself
 
 	fork bool
 	uuid string // of the record

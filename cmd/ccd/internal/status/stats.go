@@ -27,8 +27,6 @@ type Totals struct {
 	Damage     []reader.Damage `json:"damage"`
 }
 
-func millis(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
-
 // Counts are what ccd did on this machine, as far back as its small logs go.
 type Counts struct {
 	Restores    Restores         `json:"restores"`
@@ -91,16 +89,8 @@ func (c *Counts) Rows() (rows [][]string) {
 		rows = append(rows, []string{name, "since " + words.Local(*since) + ": " + fmt.Sprintf(format, args...)})
 	}
 	if r := c.Restores; r.Tried > 0 {
-		line := fmt.Sprintf("%d of %d succeeded (%d %%)", r.Succeeded, r.Tried, 100*r.Succeeded/r.Tried)
-		for _, n := range []struct {
-			n    int
-			what string
-		}{{r.NotFound, tally.NotFound}, {r.Damaged, tally.Damaged}, {r.Tried - r.Succeeded - r.NotFound - r.Damaged, "failed"}} {
-			if n.n > 0 {
-				line += fmt.Sprintf(", %d %s", n.n, n.what)
-			}
-		}
-		add("restores", r.Since, "%s", line)
+		add("restores", r.Since, "%d done, %d of damaged originals, %d failed; %d asked for what is not archived",
+			r.Succeeded, r.Damaged, r.Tried-r.Succeeded-r.NotFound-r.Damaged, r.NotFound)
 	}
 	if n := c.Compactions; n.Answered+n.Skipped+n.Fallbacks > 0 {
 		add("compactions", n.Since, "%d by ccd, %d by the client's own model, %d with too little to leave out", n.Answered, n.Fallbacks, n.Skipped)
@@ -109,7 +99,7 @@ func (c *Counts) Rows() (rows [][]string) {
 		}
 	}
 	if s := c.Summaries; s.Calls > 0 {
-		add("summarizer", s.Since, "%s in %s, %d failed, %d of them not in time", words.Count(s.Calls, "call"), millis(s.Ms), s.Failed, s.Late)
+		add("summarizer", s.Since, "%s in %s, %d failed, %d of them not in time", words.Count(s.Calls, "call"), time.Duration(s.Ms)*time.Millisecond, s.Failed, s.Late)
 	}
 	return rows
 }

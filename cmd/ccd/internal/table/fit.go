@@ -245,6 +245,7 @@ const (
 	Warn   Tone = "\x1b[33m"   // needs attention soon
 	Bad    Tone = "\x1b[31m"   // failed or missing
 	Match  Tone = "\x1b[1;31m" // matches a search
+	Head   Tone = "\x1b[1m"    // what the next lines are about
 )
 
 // Paint returns text in the color of a tone, if on.

@@ -78,13 +78,13 @@ func (a *app) agents(c *cobra.Command, args []string, f agentsFlags) error {
 		return err
 	}
 	if len(args) == 0 {
-		if f != (agentsFlags{}) {
-			return cli.Usage(c, errors.New("only install and uninstall take these flags"))
-		}
-		return a.agentsStatus(c.Context(), s, nil)
+		args = []string{"status"}
 	}
 	named, err := a.agentsNamed(c, args[1:])
 	if err != nil {
+		return err
+	}
+	if err := a.NoJSON(c); err != nil && args[0] != "status" {
 		return err
 	}
 	switch args[0] {
@@ -126,9 +126,6 @@ func connectable() (names []string) {
 }
 
 func (a *app) agentsInstall(c *cobra.Command, s *install.Setup, named []string, f agentsFlags) error {
-	if err := a.NoJSON(c); err != nil {
-		return err
-	}
 	which := named
 	if which == nil {
 		which = s.Present()
@@ -153,9 +150,6 @@ func (a *app) agentsInstall(c *cobra.Command, s *install.Setup, named []string, 
 }
 
 func (a *app) agentsUninstall(c *cobra.Command, s *install.Setup, named []string, f agentsFlags) error {
-	if err := a.NoJSON(c); err != nil {
-		return err
-	}
 	if f.line {
 		return cli.Usage(c, errors.New("uninstall takes only --dry-run"))
 	}

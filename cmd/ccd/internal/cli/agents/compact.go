@@ -194,15 +194,18 @@ func (a *app) compact(ctx context.Context, arg string, f compactFlags) error {
 	}
 	e, err := a.Choose(ctx, l, arg, f.agent)
 	if err != nil {
-		return orNoFile(arg, err)
+		return a.notChosen(arg, err)
 	}
 	return a.compactOne(ctx, d, l, e, f, o)
 }
 
-// orNoFile adds to the error of a session that is not found that there is no such file either, if it was named like one.
-func orNoFile(arg string, err error) error {
-	if errors.Is(err, archive.ErrNotFound) && fileNamed().MatchString(arg) {
+// notChosen adds to the error of a session that is not found what else the user may mean: a file, or stdin.
+func (a *app) notChosen(arg string, err error) error {
+	switch {
+	case errors.Is(err, archive.ErrNotFound) && fileNamed().MatchString(arg):
 		return fmt.Errorf("compact %s: no such file; %w", arg, err)
+	case arg == cli.ThisDir && !cli.IsTTY(a.In):
+		return words.Hint(err, "%s; ccd compact - reads stdin", words.HintOf(err))
 	}
 	return err
 }
@@ -233,6 +236,7 @@ func (a *app) compactOne(ctx context.Context, d *daemon.Daemon, l *reader.Librar
 	}
 	var c reader.Companion
 	var made daemon.Compacted
+	done := a.Waiting()
 	switch {
 	case preview && gone:
 		c, err = l.Recompact(ctx, e, l.OptionsFor(e.Agent).With(o.Merge(e.Kept.Manual)), daemon.Place{})
@@ -245,7 +249,7 @@ func (a *app) compactOne(ctx context.Context, d *daemon.Daemon, l *reader.Librar
 			c = l.Fresh(ctx, s, made)
 		}
 	}
-	if err != nil {
+	if done(); err != nil {
 		return err
 	}
 	return a.printCompacted(c, s, f, o.Write && !preview)

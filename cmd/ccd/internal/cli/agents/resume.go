@@ -153,7 +153,9 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		want.Provider = s.Provider(want.Agent)
 	}
 	want.Root = rootOf(l, e, want.Agent)
+	done := a.Waiting()
 	c, err := l.Copy(ctx, e, want)
+	done()
 	if errors.Is(err, resume.ErrNoFormat) {
 		return words.Hint(err, "ccd resume --as claude %s", l.Argument(e))
 	}

@@ -87,13 +87,12 @@ it, their names; of copies and forks of the removed sessions, their IDs`,
       a text from stdin, so that it is not in the shell's history`,
 	}
 	var f forgetFlags
-	args := func(_ *cobra.Command, args []string) error {
+	c.Args = func(_ *cobra.Command, args []string) error {
 		if (f.match == "") == (len(args) == 0) {
 			return errors.New("expected IDs or sessions, or --match TEXT")
 		}
 		return nil
 	}
-	c.Args = args
 	c.RunE = func(c *cobra.Command, args []string) error { return a.forget(c.Context(), f, args) }
 	flags := c.Flags()
 	flags.SortFlags = false
@@ -374,16 +373,15 @@ func (a *app) printForget(out forgetOutput) error {
 	}
 	for i, s := range out.StillIn {
 		if i == maxListed && !a.Verbose {
-			a.Say("and %d more files; -v lists them", len(out.StillIn)-i)
+			a.SayMore(len(out.StillIn)-i, "file", "add -v")
 			break
 		}
-		if s.What == heldInStorage {
+		switch s.What {
+		case heldInStorage:
 			s.Path += " (ccd remote push hides it there, ccd remote gc removes it)"
-		}
-		if s.What == heldByCopy {
+		case heldByCopy:
 			s.Path += " (ccd archive forget " + s.Path + ")"
-		}
-		if s.What == heldByMachine {
+		case heldByMachine:
 			s.Path += " (ccd archive forget and ccd remote push there, then ccd remote pull here)"
 		}
 		if err := a.Print(fmt.Sprintf("not changed, may still contain it: %s %s\n", s.What, s.Path)); err != nil {

@@ -21,14 +21,13 @@ import (
 	"ccd/internal/words"
 )
 
-// mostDropped limits how many dropped facts of a class are listed without --class.
-const mostDropped = 10
+// mostFacts limits how many facts of a class are listed without --all.
+const mostFacts = 10
 
 type diffFlags struct {
-	agent    string
-	class    dropped.Class
-	boundary int
-	all      bool
+	agent string
+	by    dropped.Choice
+	all   bool
 }
 
 type diffOutput struct {
@@ -38,6 +37,7 @@ type diffOutput struct {
 	*dropped.Report
 
 	argument string // names the session in a command
+	by       dropped.Choice
 }
 
 func (a *app) diffCommand() *cobra.Command {
@@ -59,25 +59,29 @@ agent's settings), boundary (number of the compaction), boundaries, record
 encrypted), preserved (records kept unchanged), chars (of the summary), facts,
 kept, dropped, handed_over (of the dropped ones, those that ccd adds or would
 add), classes [{class, facts, kept, dropped, handed_over, list [{text, status,
-record, id, output_id, handed_over}], more}]
+record, id, output_id, handed_over}] (dropped facts; with --kept: kept ones),
+more}]
 
 ` + cli.SessionWords,
 		Example: `  ccd diff
       what this directory's agent forgot
+  ccd diff 5d2f7a1e --kept
+      what the summary has
   ccd diff 5d2f7a1e --class files --all
       all changed files that the summary does not name`,
 	}
 	var f diffFlags
 	c.Args = cli.OneSession
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if f.boundary < 0 {
+		if f.by.Boundary < 0 {
 			return cli.Usage(c, errors.New("--boundary must be 1 or more"))
 		}
 		return a.diff(c.Context(), cli.SessionOf(args), f)
 	}
-	cli.OneOf(c.Flags(), &f.class, "class", "list facts of one `CLASS` only", dropped.Classes()...)
-	c.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("list all dropped facts, not only %d per class", mostDropped))
-	c.Flags().IntVar(&f.boundary, "boundary", 0, "use compaction number `N`, not the last one")
+	cli.OneOf(c.Flags(), &f.by.Class, "class", "list facts of one `CLASS` only", dropped.Classes()...)
+	c.Flags().BoolVar(&f.by.Kept, "kept", false, "list the facts that were kept, not the dropped ones")
+	c.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("list all facts, not only %d per class", mostFacts))
+	c.Flags().IntVar(&f.by.Boundary, "boundary", 0, "use compaction number `N`, not the last one")
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
 	return c
@@ -88,11 +92,12 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	if err != nil {
 		return err
 	}
-	by := dropped.Choice{Boundary: f.boundary, Class: f.class, Most: mostDropped}
-	if f.all {
-		by.Most = 0
+	if !f.all {
+		f.by.Most = mostFacts
 	}
-	out, err := a.diffOf(ctx, l, e, by)
+	done := a.Waiting()
+	out, err := a.diffOf(ctx, l, e, f.by)
+	done()
 	a.SayLag(l, e)
 	if err != nil {
 		return err
@@ -100,15 +105,12 @@ func (a *app) diff(ctx context.Context, arg string, f diffFlags) error {
 	if a.JSON {
 		return a.PrintJSON(out)
 	}
-	if err := a.printHeading(arg, e); err != nil {
-		return err
-	}
-	return a.PrintWrapped(diffText(out, f.class, a.Agent, a.Width() > 0))
+	return a.PrintWrapped(diffText(out, a.Agent, a.Width() > 0))
 }
 
 // diffOf reports on a compaction of a session. The error is ErrNotFound if there is none.
 func (a *app) diffOf(ctx context.Context, l *reader.Library, e *reader.Entry, by dropped.Choice) (diffOutput, error) {
-	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.Name()), Connected: slices.Contains(install.Agents(), e.Agent) && !a.unused()(e.Agent), argument: l.Argument(e)}
+	out := diffOutput{Agent: e.Agent, Session: mark.Name(e.Name()), Connected: slices.Contains(install.Agents(), e.Agent) && !a.unused()(e.Agent), argument: l.Argument(e), by: by}
 	var index view.Index
 	err := index.Grow(ctx, l, e)
 	if err == nil {
@@ -130,13 +132,13 @@ func (a *app) diffOf(ctx context.Context, l *reader.Library, e *reader.Entry, by
 	return out, words.Hint(err, "ccd show %s", out.argument)
 }
 
-// diffText formats a report, of one class if class is set. Text from the transcript has no control characters.
-func diffText(out diffOutput, class dropped.Class, agent, local bool) string {
+// diffText formats a report. Text from the transcript has no control characters.
+func diffText(out diffOutput, agent, local bool) string {
 	var b strings.Builder
 	b.WriteString(diffHead(out, local))
 	if out.Facts == 0 {
 		b.WriteString("Nothing to compare: before it, ccd found no message, decision, change or failure.\n")
-		return b.String() + diffFoot(out, class, false, agent)
+		return b.String() + diffFoot(out, agent)
 	}
 	row := func(class string, numbers ...any) {
 		if out.Told == "" { // ccd has no hook in this agent
@@ -151,32 +153,29 @@ func diffText(out diffOutput, class dropped.Class, agent, local bool) string {
 	}
 	row("FACTS", "TOTAL", "KEPT", "DROPPED", adds)
 	for _, c := range out.Classes {
-		if class != "" && c.Class != class {
-			continue
+		if out.by.Class == "" || c.Class == out.by.Class {
+			row(string(c.Class), c.Facts, c.Kept, c.Dropped, c.InTold)
 		}
-		row(string(c.Class), c.Facts, c.Kept, c.Dropped, c.InTold)
 	}
-	if class == "" {
+	if out.by.Class == "" {
 		row("all", out.Facts, out.Kept, out.Dropped, out.InTold)
 	}
-	if out.Dropped > 0 && !agent {
+	if out.Dropped > 0 && !agent && !out.by.Kept {
 		b.WriteString("dropped: the summary does not name it; it may be there in other words\n")
 	}
-	more := false
 	for _, c := range out.Classes {
 		if len(c.List) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s, %d dropped:\n", c.Class, c.Dropped)
+		fmt.Fprintf(&b, "\n%s, %d %s:\n", c.Class, len(c.List)+c.More, map[bool]string{true: "kept", false: "dropped"}[out.by.Kept])
 		for _, one := range c.List {
 			b.WriteString(droppedLine(one) + "\n")
 		}
 		if c.More > 0 {
 			fmt.Fprintf(&b, "  %d more\n", c.More)
-			more = true
 		}
 	}
-	return b.String() + diffFoot(out, class, more, agent)
+	return b.String() + diffFoot(out, agent)
 }
 
 // diffHead says which compaction it was, when (in local time if local), and how the agent summarized.
@@ -215,32 +214,31 @@ func diffHead(out diffOutput, local bool) string {
 }
 
 // diffFoot says what to do next.
-func diffFoot(out diffOutput, class dropped.Class, more, agent bool) string {
-	var b strings.Builder
-	name := out.argument
-	if out.InTold > 0 && !out.Connected {
-		b.WriteString("\nTo give these back to the agent: ccd setup")
+func diffFoot(out diffOutput, agent bool) string {
+	restore, flags := "ccd restore", typedFlags("class", string(out.by.Class))
+	if agent {
+		restore = "ccd agent restore"
 	}
-	if slices.ContainsFunc(out.Classes, func(c dropped.List) bool { return len(c.List) > 0 }) {
-		restore := "ccd restore"
-		if agent {
-			restore = "ccd agent restore"
+	if out.by.Kept {
+		flags = " --kept" + flags
+	}
+	next := ""
+	add := func(when bool, format string, args ...any) {
+		if when {
+			next += fmt.Sprintf(format+"\n", args...)
 		}
-		fmt.Fprintf(&b, "\nPrint an original: %s ID\n", restore)
 	}
-	if slices.ContainsFunc(out.Classes, func(c dropped.List) bool { return len(c.List) > 0 && c.Class == dropped.Files }) {
-		fmt.Fprintf(&b, "Print a file: ccd restore --file PATH %s\n", name)
+	listed := slices.DeleteFunc(slices.Clone(out.Classes), func(c dropped.List) bool { return len(c.List) == 0 })
+	add(len(listed) > 0 && out.InTold > 0 && !out.Connected && !out.by.Kept, "To give these back to the agent: ccd setup")
+	add(len(listed) > 0, "Print an original: %s ID", restore)
+	add(slices.ContainsFunc(listed, func(c dropped.List) bool { return c.Class == dropped.Files }), "Print a file: ccd restore --file PATH %s", out.argument)
+	add(slices.ContainsFunc(listed, func(c dropped.List) bool { return c.More > 0 }), "List all: ccd diff --all%s %s", flags, out.argument)
+	add(out.Kept > 0 && !out.by.Kept, "List what was kept: ccd diff --kept%s %s", flags, out.argument)
+	add(out.Boundary > 1, "The compaction before: ccd diff --boundary %d %s", out.Boundary-1, out.argument)
+	if next != "" {
+		next = "\n" + next
 	}
-	if class != "" {
-		class = " --class " + class
-	}
-	if more {
-		fmt.Fprintf(&b, "List all: ccd diff --all%s %s\n", class, name)
-	}
-	if out.Boundary > 1 {
-		fmt.Fprintf(&b, "The compaction before: ccd diff --boundary %d %s\n", out.Boundary-1, name)
-	}
-	return b.String()
+	return next
 }
 
 // droppedLine formats one fact: its record, text and ID.

@@ -34,9 +34,6 @@ is named after the session.
 	var f exportFlags
 	c.Args = cli.OneSession
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := a.NoJSON(c); err != nil {
-			return err
-		}
 		return a.export(c.Context(), cli.SessionOf(args), f)
 	}
 	flags := c.Flags()
@@ -60,6 +57,7 @@ func (a *app) export(ctx context.Context, arg string, f exportFlags) (err error)
 			}
 		}()
 	}
+	defer a.Waiting()()
 	return a.deliver(l, f.output, f.force, false, func(w io.Writer) error { return web.Export(ctx, l, e, w) })
 }
 

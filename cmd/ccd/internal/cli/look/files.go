@@ -109,8 +109,8 @@ func (f filesFlags) none(l *reader.Library, args []string) error {
 	switch {
 	case len(l.Sessions) == 0:
 		return words.Hint(fmt.Errorf("list files: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
-	case f.given():
-		return words.Hint(fmt.Errorf("list files: %w with these flags", archive.ErrNotFound), "ccd files%s", cli.Typed(args))
+	case f.typed() != "":
+		return words.Hint(fmt.Errorf("list files: %w with%s", archive.ErrNotFound, f.typed()), "ccd files%s", cli.Typed(args))
 	}
 	return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", archive.ErrNotFound), "ccd search --path PATH finds what was read, too")
 }

@@ -49,9 +49,6 @@ label. Without a flag, ccd prints the labels.
 	a.AgentFlag(c, &f.agent)
 	cli.NotWith(c, "pin", "unpin")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := a.NoJSON(c); err != nil {
-			return err
-		}
 		return a.label(c, cli.SessionOf(args), f)
 	}
 	return c

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -111,7 +112,6 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		return err
 	}
 	a.Incomplete(l)
-	archived := len(l.Sessions) > 0
 	which, err := f.read(a)
 	if err != nil {
 		return words.Usage(err)
@@ -132,7 +132,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	}
 	if len(rows) == 0 || missing != nil {
 		if missing == nil && !a.Damaged {
-			a.Say("%s", f.nothing(a, l, archived))
+			a.Say("%s", f.nothing(a, l))
 		}
 		return missing
 	}
@@ -146,8 +146,8 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 	if err := cli.PrintTable(a.App, rows, columns); err != nil {
 		return err
 	}
-	if more > 0 && a.Width() > 0 {
-		a.Say("%d more: ccd ls -n %d", more, len(rows)+more)
+	if a.Width() > 0 {
+		a.SayMore(more, "session", fmt.Sprintf("ccd ls -n %d", len(rows)+more))
 	}
 	if n := f.hidden(l); n > 0 && a.Width() > 0 {
 		a.Say("%s (copies, sub-agents, or you said nothing): ccd ls --all", words.Count(n, "more session"))
@@ -156,10 +156,18 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 }
 
 // nothing says why no session is listed.
-func (f lsFlags) nothing(a *app, l *reader.Library, archived bool) string {
+func (f lsFlags) nothing(a *app, l *reader.Library) string {
+	flags := f.typed() + typedFlags("tag", f.tag)
+	if f.pinned {
+		flags += " --pinned"
+	}
 	switch {
-	case archived || f.pinned || f.tag != "" || f.given():
+	case a.Agent && (flags != "" || f.hidden(l) > 0): // it may not learn what is out of its reach, not even by a name that it gave
 		return "no session matches"
+	case flags != "":
+		return "no session with" + flags
+	case f.hidden(l) > 0:
+		return words.Count(f.hidden(l), "session") + " (copies, sub-agents, or you said nothing): ccd ls --all"
 	case a.Agent:
 		return "nothing is archived yet" + l.Scope()
 	case a.HasPulled(l):

@@ -33,9 +33,6 @@ is "all". The server ends when stdin is closed.`,
 	}
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := a.NoJSON(c); err != nil {
-			return err
-		}
 		return a.serveTools(c.Context())
 	}
 	return c
@@ -69,7 +66,7 @@ func (a *app) archiveTools() tools.Archive {
 		Search: a.toolSearch,
 		Diff: func(ctx context.Context, q tools.DiffQuery, w io.Writer) (string, error) {
 			return a.ofSession(ctx, q.Session, q.Agent, w, func(a *app, arg string) error {
-				return a.diff(ctx, arg, diffFlags{agent: q.Agent, class: dropped.Class(q.Class), all: q.All, boundary: max(q.Boundary, 0)})
+				return a.diff(ctx, arg, diffFlags{agent: q.Agent, all: q.All, by: dropped.Choice{Class: dropped.Class(q.Class), Boundary: max(q.Boundary, 0)}})
 			})
 		},
 		Restore: a.toolRestore,

@@ -31,8 +31,20 @@ func (n *narrow) add(a *app, c *cobra.Command, of string) {
 	timeFlag(flags, &n.until, "until", "only "+of+" until `TIME` (a day: its end)")
 }
 
-// given reports whether the flags exclude anything.
-func (n narrow) given() bool { return n != narrow{} }
+// typed returns the flags that exclude something, as they are typed.
+func (n narrow) typed() string {
+	return typedFlags("agent", n.agent, "project", n.project, "since", n.since, "until", n.until)
+}
+
+// typedFlags returns flags as they are typed. Their names and values take turns; one that is empty was not given.
+func typedFlags(pairs ...string) (line string) {
+	for pair := range slices.Chunk(pairs, 2) {
+		if pair[1] != "" {
+			line += " --" + pair[0] + " " + words.Shell(pair[1])
+		}
+	}
+	return line
+}
 
 // read reads the flags.
 func (n narrow) read(a *app) (c reader.Choice, err error) {

@@ -34,7 +34,6 @@ type restoreFlags struct {
 
 func (a *app) restoreCommand() *cobra.Command {
 	var f restoreFlags
-	args := func(_ *cobra.Command, args []string) error { return f.check(joinMarker(args), a.JSON) }
 	c := &cobra.Command{
 		Use: "restore ID|SESSION#N...", GroupID: cli.Everyday, Short: "print an archived original, exactly",
 		Long: `ID is the ID in a marker "[ccd ID ...]", the first 4 or more characters of it,
@@ -69,7 +68,7 @@ or {what, session, record, time}`,
   ccd restore --file src/money.py --at yesterday
       a file as it was at the end of yesterday`,
 	}
-	c.Args = args
+	c.Args = func(_ *cobra.Command, args []string) error { return f.check(joinMarker(args), a.JSON) }
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.file != "" {
 			if f.session != "" {

@@ -33,24 +33,14 @@ type searchFlags struct {
 }
 
 type hitOutput struct {
-	Agent      string     `json:"agent"`
-	Session    string     `json:"session"`
-	Generation int        `json:"generation"`
-	Record     int        `json:"record"`
-	Line       int        `json:"line"`
-	Kind       string     `json:"kind"`
-	Tool       string     `json:"tool"`
-	ID         mark.ID    `json:"id"`
-	Time       *time.Time `json:"time"`
-	Snippet    string     `json:"snippet"`
-	Back       bool       `json:"taken_back"`
-	Copies     int        `json:"copies"`
-	Equal      int        `json:"equal"`
-	Before     []string   `json:"before,omitempty"`
-	After      []string   `json:"after,omitempty"`
-	Machine    string     `json:"machine,omitempty"`
-	Pulled     *time.Time `json:"pulled,omitempty"`
-	Left       int        `json:"sessions_not_searched,omitempty"`
+	Agent   string `json:"agent"`
+	Session string `json:"session"`
+	*search.Hit
+	Kind    string     `json:"kind"`
+	Time    *time.Time `json:"time"`
+	Machine string     `json:"machine,omitempty"`
+	Pulled  *time.Time `json:"pulled,omitempty"`
+	Left    int        `json:"sessions_not_searched,omitempty"`
 }
 
 // searchLimit is the default of --limit: about as many hits as fit into one tool's answer.
@@ -58,10 +48,6 @@ const searchLimit = 50
 
 func (a *app) searchCommand() *cobra.Command {
 	var f searchFlags
-	check := func(_ *cobra.Command, args []string) error {
-		_, _, err := f.query(a, args)
-		return err
-	}
 	c := &cobra.Command{
 		Use: "search WORDS...", GroupID: cli.Everyday, Short: "search all archived sessions",
 		Long: `Finds items (messages, calls, results) that contain all WORDS, in any order
@@ -97,7 +83,10 @@ sessions_not_searched (if --limit ended the search, how many more may have hits)
   ccd search --said=human --session 5d2f7a1e -n 5
       the last five things that you said in a session`,
 	}
-	c.Args = check
+	c.Args = func(_ *cobra.Command, args []string) error {
+		_, _, err := f.query(a, args)
+		return err
+	}
 	c.RunE = func(c *cobra.Command, args []string) error { return a.search(c.Context(), f, args) }
 	c.Flags().SortFlags = false
 	f.add(a, c)
@@ -172,25 +161,10 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 }
 
 // typed returns the flags that narrow the search, as they are typed.
-func (f searchFlags) typed() (line string) {
-	for _, one := range []struct{ name, value string }{
-		{"agent", f.agent},
-		{"project", f.project},
-		{"since", f.since},
-		{"until", f.until},
-		{"session", f.session},
-		{"tool", f.tool},
-		{"path", f.path},
-	} {
-		if one.value != "" {
-			line += " --" + one.name + " " + words.Shell(one.value)
-		}
-	}
-	switch f.said {
-	case both:
-		line += " --said"
-	case human:
-		line += " --said=human"
+func (f searchFlags) typed() string {
+	line := f.narrow.typed() + typedFlags("session", f.session, "tool", f.tool, "path", f.path)
+	if f.said != "" {
+		line += strings.TrimSuffix(" --said="+f.said, "="+both)
 	}
 	return line
 }
@@ -226,7 +200,7 @@ func (f searchFlags) none(a *app, l *reader.Library, q search.Query, args []stri
 	if line := f.typed(); line != "" {
 		err = fmt.Errorf("%w with%s", err, line)
 	}
-	if at := slices.IndexFunc(in, func(e *reader.Entry) bool { return q.In(status.Of(e).Called()) }); at >= 0 && !f.given() {
+	if at := slices.IndexFunc(in, func(e *reader.Entry) bool { return q.In(status.Of(e).Called()) }); at >= 0 && f.narrow.typed() == "" {
 		err = fmt.Errorf("%w, but in the title of session %s", err, in[at].Short())
 	}
 	if len(args) == 0 { // the flags say what was searched
@@ -330,9 +304,7 @@ func (a *app) printHits(l *reader.Library, q search.Query, hits []*search.Hit, l
 	if a.JSON {
 		out := []hitOutput{}
 		for _, h := range hits {
-			out = append(out, hitOutput{
-				h.Session.Agent, mark.Name(h.Session.Name()), h.Generation, h.Record, h.Line, h.What(), h.Tool, h.ID, words.Known(h.Time), h.Snippet, h.Back, h.Copies, h.Equal, h.Before, h.After, l.Machine, words.Known(l.Pulled), left,
-			})
+			out = append(out, hitOutput{h.Session.Agent, mark.Name(h.Session.Name()), h, h.What(), words.Known(h.Time), l.Machine, words.Known(l.Pulled), left})
 		}
 		return a.PrintJSON(out)
 	}

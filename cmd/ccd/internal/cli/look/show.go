@@ -148,9 +148,6 @@ func (a *app) show(ctx context.Context, arg string, f showFlags) error {
 	if f.explain {
 		return a.PrintExplained(c.Made.Events)
 	}
-	if err := a.printHeading(arg, e); err != nil {
-		return err
-	}
 	if a.Width() > 0 && f.form == "" && f.section == "" {
 		return a.showHandover(l.Argument(e), body(c.Text))
 	}
@@ -165,16 +162,27 @@ func (a *app) showHandover(session, text string) error {
 	}
 	a.Say("written for the agent: \"you\" is the agent, times are UTC\n")
 	handover, _, _ := strings.Cut(text, "\n## ")
-	if err := a.PrintWrapped(strings.TrimRight(handover, "\n") + "\n"); err != nil {
+	_, lines, _ := strings.Cut(handover, "\n")
+	var b strings.Builder
+	for line := range strings.Lines(lines) { // "Git: branch ...": what it is about stands above what it says
+		about, says, _ := strings.Cut(mark.Visible(strings.TrimSpace(line)), ": ")
+		b.WriteString(table.Head.Paint(about, a.Colours()) + "\n")
+		for _, part := range table.WrapCells(says, max(a.Width()-4, table.MinCells)) {
+			b.WriteString(strings.TrimRight("    "+part, " ") + "\n")
+		}
+	}
+	if err := a.Draw(b.String()); err != nil {
 		return err
 	}
-	dashes, name := "", session // a name that begins with a dash
-	if rest, ok := strings.CutPrefix(session, "-- "); ok {
-		dashes, name = "-- ", rest
-	}
-	a.Say("\na record: ccd restore %s'%s#N'", dashes, name)
+	a.sayRecord(session)
 	a.Say("all of it: ccd show %[1]s | less\na section: ccd show %[1]s --section NAME (%s, %s)\nwhat filled the context: ccd show %[1]s --steps", session, strings.ToLower(compactor.Record), strings.ToLower(compactor.Files))
 	return nil
+}
+
+// sayRecord says what prints a record of a session.
+func (a *app) sayRecord(session string) {
+	name := strings.TrimPrefix(session, "-- ") // one that begins with a dash
+	a.Say("\na record: ccd restore %s'%s#N'", strings.TrimSuffix(session, name), name)
 }
 
 // body returns a companion without what tells agents and programs what the file is, "" if that is all.
@@ -189,6 +197,7 @@ func body(companion []byte) string {
 // companionOf returns the session's companion as it was last written. It makes a new one if that is missing, or if the
 // form needs more than its text.
 func (a *app) companionOf(ctx context.Context, l *reader.Library, e *reader.Entry, f showFlags) (reader.Companion, error) {
+	defer a.Waiting()()
 	if f.fresh {
 		return a.freshCompanion(ctx, e)
 	}
@@ -212,23 +221,15 @@ func (a *app) freshCompanion(ctx context.Context, e *reader.Entry) (reader.Compa
 	return l.Fresh(ctx, e.Session.Session, made), nil
 }
 
-// printHeading prints on a terminal which session the next lines are about, unless Choose has said it.
-func (a *app) printHeading(arg string, e *reader.Entry) error {
-	width := a.Width()
-	_, latest := reader.LatestIn(arg)
-	if width <= 0 || a.JSON || a.Quiet || (arg == cli.ThisDir || latest) && a.Terminal(a.Err) {
-		return nil
-	}
-	return a.Draw(table.Cut(cli.SessionLine(e), width) + "\n\n")
-}
-
 // mostSteps is how many of the largest steps are listed on a terminal.
 const mostSteps = 20
 
 // showSteps prints the calls that added most to a session's context.
 func (a *app) showSteps(ctx context.Context, l *reader.Library, e *reader.Entry) error {
 	var index view.Index
-	if err := index.Grow(ctx, l, e); err != nil {
+	done := a.Waiting()
+	err := index.Grow(ctx, l, e)
+	if done(); err != nil {
 		return err
 	}
 	all, tokens := index.Steps()
@@ -256,9 +257,7 @@ func (a *app) showSteps(ctx context.Context, l *reader.Library, e *reader.Entry)
 	}); err != nil {
 		return err
 	}
-	if more := len(all) - len(rows); more > 0 {
-		a.Say("%s: ccd show %s --steps | less", words.Count(more, "more result"), l.Argument(e))
-	}
+	a.SayMore(len(all)-len(rows), "result", "ccd show "+l.Argument(e)+" --steps | less")
 	return nil
 }
 

@@ -2,12 +2,14 @@ package look
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -40,7 +42,8 @@ type turnOutput struct {
 type failure struct {
 	Record int     `json:"record"`
 	Tool   string  `json:"tool"`
-	Error  string  `json:"error"` // the first line of the result that reports one, else the last; at most 200 characters
+	What   string  `json:"what"`  // it does; at most 200 characters
+	Error  string  `json:"error"` // the first line of the result that reports one, else the last that has a word; at most 200 characters
 	ID     mark.ID `json:"id"`    // of the result
 }
 
@@ -49,11 +52,14 @@ func failures(src *session.Source, t reader.Turn) []failure {
 	for _, c := range t.Failures {
 		why := ""
 		for line := range strings.Lines(strings.TrimSpace(src.Outcome(c).Text)) {
-			if why = line; lexicon.IsError(line, true) {
+			if why == "" || strings.ContainsFunc(line, unicode.IsLetter) {
+				why = line
+			}
+			if lexicon.IsError(line, true) {
 				break
 			}
 		}
-		all = append(all, failure{c.At.N(), mark.Inline(c.Tool, 40), mark.Inline(why, 200), c.Result.Sum.ID()})
+		all = append(all, failure{c.At.N(), mark.Inline(c.Tool, 40), mark.Inline(c.What(), 200), mark.Inline(why, 200), c.Result.Sum.ID()})
 	}
 	return all
 }
@@ -73,8 +79,8 @@ most 2000 characters), id, words [{record, how, text, id, time}] (said within
 the turn; how: queued, refusal, answer or shell), taken_back, task, tools
 [{name, calls}], files, more_files, commands [{record, command, exit, id}],
 more_commands, failed (calls), refused, compactions, too_long (records over 16
-MB), agents (calls to sub-agents), failures [{record, tool, error, id}] (at most
-200: the first error line of a failed call, and the ID of its result)
+MB), agents (calls to sub-agents), failures [{record, tool, what, error, id}]
+(at most 200: the first error line of a failed call, and the ID of its result)
 
 ` + cli.SessionWords,
 		Example: `  ccd timeline                   what happened in this directory's session
@@ -95,6 +101,9 @@ MB), agents (calls to sub-agents), failures [{record, tool, error, id}] (at most
 
 func (a *app) timeline(ctx context.Context, arg string, f timelineFlags) error {
 	l, e, err := a.Session(ctx, arg, f.agent)
+	if err != nil && e != nil && a.JSON { // it has no turns
+		return errors.Join(a.PrintJSON([]turnOutput{}), err)
+	}
 	if err != nil {
 		return err
 	}
@@ -103,21 +112,14 @@ func (a *app) timeline(ctx context.Context, arg string, f timelineFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.printHeading(arg, e); err != nil {
-		return err
-	}
 	all, lines := []turnOutput{}, timelineLines{width: a.Width()}
+	done := a.Waiting()
 	model, text, damage := g.Model(ctx, l.Options(e), math.MaxInt)
+	done()
 	src := session.NewSource(model.Session, text)
 	turns := reader.Turns(model.Session, src.Said)
 	asked := slices.ContainsFunc(turns, func(t reader.Turn) bool { return t.ID != "" })
-	if f.failed {
-		turns = slices.DeleteFunc(turns, func(t reader.Turn) bool { return t.Failed == 0 })
-	}
-	if f.limit > 0 {
-		turns = turns[max(0, len(turns)-f.limit):]
-	}
-	for _, t := range turns {
+	for _, t := range f.of(turns) {
 		text := ""
 		switch {
 		case a.JSON:
@@ -146,7 +148,21 @@ func (a *app) timeline(ctx context.Context, arg string, f timelineFlags) error {
 	if a.JSON {
 		return a.PrintJSON(all)
 	}
+	if a.Width() > 0 {
+		a.sayRecord(l.Argument(e))
+	}
 	return nil
+}
+
+// of returns the turns that are wanted.
+func (f timelineFlags) of(turns []reader.Turn) []reader.Turn {
+	if f.failed {
+		turns = slices.DeleteFunc(turns, func(t reader.Turn) bool { return t.Failed == 0 })
+	}
+	if f.limit > 0 {
+		turns = turns[max(0, len(turns)-f.limit):]
+	}
+	return turns
 }
 
 // timelineLines formats turns, on a terminal below the days on which they began.
@@ -212,13 +228,13 @@ func (l *timelineLines) line(t reader.Turn) string {
 	return l.begin(t.Time) + table.Cut(head+" "+request+tail, l.width) + "\n"
 }
 
-// failure formats a failed call in one line.
+// failure formats a failed call: in one line, on a terminal in two.
 func (l *timelineLines) failure(f failure) string {
-	id, line := " "+mark.New(f.ID, ""), fmt.Sprintf("  #%d %s: %s", f.Record, f.Tool, f.Error)
-	if l.width > 0 {
-		line = table.Cut(line, max(1, l.width-table.CellsOf(id)))
+	call, id := strings.TrimRight(fmt.Sprintf("  #%d %s %s", f.Record, f.Tool, f.What), " "), " "+mark.New(f.ID, "")
+	if l.width <= 0 {
+		return call + ": " + f.Error + id + "\n"
 	}
-	return line + id + "\n"
+	return table.Cut(call, max(1, l.width-table.CellsOf(id))) + id + "\n" + table.Cut("    "+f.Error, l.width) + "\n"
 }
 
 // ways says how a person spoke within a turn.

@@ -56,7 +56,7 @@ func (a *app) top(ctx context.Context, agent string) error {
 	}
 	feed := &topFeed{app: a, gauge: g, agent: agent}
 	in, out := cli.FileOf(a.In), cli.FileOf(a.Out)
-	if a.JSON || in == nil || out == nil || !cli.IsTTY(a.In) || !a.Terminal(a.Out) {
+	if in == nil || out == nil || !cli.IsTTY(a.In) || !a.Terminal(a.Out) {
 		return words.Hint(errors.New("show sessions live: stdin and stdout must be a terminal"), "ccd ls")
 	}
 	viewed, stop := context.WithCancel(ctx)
@@ -240,14 +240,14 @@ func (f *topFeed) text(ctx context.Context, key string, what rune) (string, erro
 		c, err := l.Companion(ctx, e, false)
 		return body(c.Text), err
 	case top.Dropped:
-		out, err := f.diffOf(ctx, l, e, dropped.Choice{Most: mostDropped})
+		out, err := f.diffOf(ctx, l, e, dropped.Choice{Most: mostFacts})
 		if errors.Is(err, archive.ErrNotFound) {
 			return "The agent has not compacted this session.", nil
 		}
 		if err != nil {
 			return "", err
 		}
-		return diffText(out, "", false, true), nil
+		return diffText(out, false, true), nil
 	}
 	return f.details(ctx, l, e)
 }

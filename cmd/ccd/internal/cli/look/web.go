@@ -24,9 +24,6 @@ type webFlags struct {
 	idle        time.Duration
 }
 
-// webAddr is the default of --addr.
-const webAddr = "127.0.0.1:0"
-
 // webMemory is where the server collects garbage sooner, in bytes of Go's memory.
 const webMemory = 37 << 20
 
@@ -48,14 +45,11 @@ cookie. PATH is the path of a page, such as "/?q=parser".`,
 	var f webFlags
 	c.Args = cobra.MaximumNArgs(1)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := a.NoJSON(c); err != nil {
-			return err
-		}
 		return a.web(c, args, f)
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.addr, "addr", webAddr, "listen on `ADDR`, which must be loopback; port 0: always the same, or a free one if that is taken")
+	flags.StringVar(&f.addr, "addr", "127.0.0.1:0", "listen on `ADDR`, which must be loopback; port 0: always the same, or a free one if that is taken")
 	flags.BoolVar(&f.noOpen, "no-open", false, "do not open a browser")
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "also answer requests for the host `NAME`, for a proxy")
 	flags.DurationVar(&f.idle, "idle", 30*time.Minute, "end after `TIME` without requests; 0: never")

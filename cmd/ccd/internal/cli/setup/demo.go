@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,9 +39,6 @@ behind, or with --keep the session and its archive, to try other commands.`,
 	keep := c.Flags().Bool("keep", false, "leave the session, and print how to use it")
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := a.NoJSON(c); err != nil {
-			return err
-		}
 		if err := a.demo(c.Context(), *keep); err != nil {
 			return fmt.Errorf("run demo: %w", err)
 		}
@@ -126,10 +124,7 @@ func (d demo) quote(ctx context.Context, what string, record ...string) error {
 	if err := d.ccd(ctx, cli.Std{In: d.In, Out: &text, Err: d.Err}, "restore", demoID+record[0], "-q"); err != nil {
 		return err
 	}
-	width := d.Width()
-	if width <= 0 {
-		width = 100
-	}
+	width := cmp.Or(d.Width(), 100)
 	b := "\n" + what + "\n"
 	for _, line := range table.WrapLines(strings.TrimSpace(text.String()), max(width-4, table.MinCells)) {
 		b += "  │ " + line + "\n"

@@ -38,7 +38,11 @@ func (a *app) sayOwn(ctx context.Context) {
 	slices.SortStableFunc(all, func(x, y *reader.Entry) int { return y.Kept.Boundary.Compare(x.Kept.Boundary) })
 	say := ""
 	for _, e := range all[:min(len(all), ownSessions)] {
-		r, err := forgot(ctx, l, e)
+		var index view.Index
+		if index.Grow(ctx, l, e) != nil {
+			continue
+		}
+		r, err := index.Forgotten(ctx, dropped.Choice{})
 		if err != nil || r.ByCCD || r.Dropped == 0 {
 			continue
 		}
@@ -68,13 +72,4 @@ func example(r *dropped.Report) *dropped.Fact {
 		}
 	}
 	return nil
-}
-
-// forgot returns what the agent dropped at the last compaction of a session.
-func forgot(ctx context.Context, l *reader.Library, e *reader.Entry) (r *dropped.Report, err error) {
-	var index view.Index
-	if err = index.Grow(ctx, l, e); err == nil {
-		r, err = index.Forgotten(ctx, dropped.Choice{})
-	}
-	return r, err
 }

@@ -45,9 +45,6 @@ func (a *app) serviceVerb(verb, short string) *cobra.Command {
 	var f serviceFlags
 	c := &cobra.Command{Use: verb, Short: short, Args: cobra.NoArgs}
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := a.NoJSON(c); err != nil {
-			return err
-		}
 		if f.user != "" && !f.system {
 			return cli.Usage(c, errors.New("--user needs --system"))
 		}

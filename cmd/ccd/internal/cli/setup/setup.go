@@ -82,7 +82,6 @@ unchanged, unavailable, failed), what, does, error, hint, notes}]`,
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be done and exit")
 	c.Flags().BoolVar(&f.undo, "undo", false, "remove service, companions and the agents' connections")
-	cli.NotWith(c, "yes", "dry-run")
 	return c
 }
 
@@ -119,7 +118,7 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 // wantedSteps plans what setup will do; with --yes, the agents' own compaction stays.
 func (a *app) wantedSteps(ctx context.Context, f setupFlags) ([]*install.Step, error) {
 	steps, err := a.setupSteps(ctx, f)
-	if err == nil && f.yes && a.compactsAnew(steps) {
+	if err == nil && f.yes && !f.dryRun && a.compactsAnew(steps) {
 		return a.keepCompactions(ctx, f)
 	}
 	return steps, err

@@ -8,6 +8,7 @@ import (
 
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/table"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -97,7 +98,7 @@ func (a *app) status(ctx context.Context) error {
 	case a.JSON:
 		err = a.PrintJSON(out)
 	case !a.Quiet:
-		err = a.printStatus(out)
+		err = factsAndTable(a, out.Rows(), out.Live, cli.LsColumns(time.Now()))
 	}
 	switch {
 	case err != nil:
@@ -111,13 +112,13 @@ func (a *app) status(ctx context.Context) error {
 	return nil
 }
 
-// printStatus prints status for people: its lines, then the live sessions.
-func (a *app) printStatus(o status.Report) error {
-	if err := a.PrintFacts(o.Rows()); err != nil || len(o.Live) == 0 {
+// factsAndTable prints lines of a name and a value, then a table, if it has rows.
+func factsAndTable[T any](a *app, facts [][]string, rows []T, columns []table.Column[T]) error {
+	if err := a.PrintFacts(facts); err != nil || len(rows) == 0 {
 		return err
 	}
 	if err := a.Print("\n"); err != nil {
 		return err
 	}
-	return cli.PrintTable(a.App, o.Live, cli.LsColumns(time.Now()))
+	return cli.PrintTable(a.App, rows, columns)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
@@ -41,13 +40,7 @@ func (a *app) totals(ctx context.Context) error {
 	if out.Counts != nil {
 		rows = append(rows, out.Counts.Rows()...)
 	}
-	if err := a.PrintFacts(rows); err != nil || len(out.ByProject) == 0 {
-		return err
-	}
-	if err := a.Print("\n"); err != nil {
-		return err
-	}
-	return cli.PrintTable(a.App, out.ByProject, projectColumns(time.Now()))
+	return factsAndTable(a, rows, out.ByProject, projectColumns(time.Now()))
 }
 
 // projectColumns returns the columns of the totals by project.
