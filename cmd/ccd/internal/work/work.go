@@ -146,7 +146,7 @@ func (s *Session) files(which reader.Choice, at func(file string) bool, path str
 	return all
 }
 
-// Sum is what was done in a time, in a project, by an agent or by a model. Of a model only sessions and tokens are counted: what else was
+// Sum is what was done in a time, in a session, in a project, by an agent or by a model. Of a model only sessions and tokens are counted: what else was
 // done, no record ascribes to one.
 type Sum struct {
 	Name      string `json:"-"`
@@ -160,6 +160,7 @@ type Sum struct {
 	Replies int      `json:"replies"`
 	Cost    *float64 `json:"cost_usd"` // null if a price is not configured
 
+	Of       *reader.Entry `json:"-"` // the session, if it is the sum of one
 	first    time.Time
 	sessions map[transcript.Key]bool
 	files    map[string]bool
@@ -172,6 +173,7 @@ type Sums struct {
 	Until    time.Time       `json:"until"`
 	Total    *Sum            `json:"total"`
 	Times    []*Sum          `json:"by_time"`
+	Sessions []*Sum          `json:"by_session"` // with their sub-agents
 	Projects []*Sum          `json:"by_project"`
 	Agents   []*Sum          `json:"by_agent"`
 	Models   []*Sum          `json:"by_model"`
@@ -258,7 +260,9 @@ func (b *Sums) count(at time.Time, agent string, whole *reader.Entry, count func
 	key, name := b.step(at)
 	step := named(&b.Times, name)
 	step.Key = key
-	for _, one := range []*Sum{b.Total, step, named(&b.Projects, cmp.Or(whole.Kept.Cwd, "(unknown)")), named(&b.Agents, agent)} {
+	alone := named(&b.Sessions, mark.Name(whole.Name()))
+	alone.Of = whole
+	for _, one := range []*Sum{b.Total, step, alone, named(&b.Projects, cmp.Or(whole.Kept.Cwd, "(unknown)")), named(&b.Agents, agent)} {
 		if one.sessions[whole.Key] = true; one.first.IsZero() || at.Before(one.first) {
 			one.first = at
 		}
@@ -330,14 +334,14 @@ func named(list *[]*Sum, name string) *Sum {
 
 // end counts what is different, and puts the lists in order.
 func (b *Sums) end(priced bool) {
-	for _, list := range [][]*Sum{{b.Total}, b.Times, b.Projects, b.Agents, b.Models} {
+	for _, list := range [][]*Sum{{b.Total}, b.Times, b.Sessions, b.Projects, b.Agents, b.Models} {
 		for _, one := range list {
 			if one.Sessions, one.Files = len(one.sessions), len(one.files); one.free || !priced {
 				one.Cost = nil
 			}
 		}
 	}
-	for _, list := range []*[]*Sum{&b.Times, &b.Projects, &b.Agents, &b.Models} {
+	for _, list := range []*[]*Sum{&b.Times, &b.Sessions, &b.Projects, &b.Agents, &b.Models} {
 		if *list == nil {
 			*list = []*Sum{}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"ccd/cmd/ccd/internal/cli"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/cmd/ccd/internal/status"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/cmd/ccd/internal/work"
 	"ccd/internal/mark"
@@ -28,7 +29,8 @@ func (a *app) weekCommand() *cobra.Command {
 	var f weekFlags
 	c := &cobra.Command{
 		Use: "week", GroupID: cli.Everyday, Short: "add up the last 7 days: requests, files, commits, tokens",
-		Long: `Adds up what sessions did in the last 7 days, by day, project, agent and model:
+		Long: `Adds up what sessions did in the last 7 days, by day, session (on a terminal
+the five with the most tokens), project, agent and model:
 sessions, requests, different files that were changed, commits, compactions by
 the agents, and tokens as the agents report them for each reply, each reply
 once: IN, of it CACHED (read from a cache), OUT. Older versions of Claude Code
@@ -40,8 +42,9 @@ configuration).
 
 ` + timeWords + `
 
-With --json: one object: since, until, total, by_time, by_project, by_agent and
-by_model: {name (of a time its first day, 2026-01-29, or its month), sessions,
+With --json: one object: since, until, total, by_time, by_session, by_project,
+by_agent and by_model: {name (of a time its first day, 2026-01-29, or its
+month; of a session its ID), sessions,
 requests, files, commits, compactions, input_tokens (not from a cache),
 cache_read_tokens, cache_write_tokens, output_tokens, replies, replies_begun
 (with only the first count of their output), cost_usd (null if a price is
@@ -139,9 +142,7 @@ func (a *app) printWeek(sums *work.Sums, projects map[string]string) error {
 	if err := cli.PrintTable(a.App, rows, weekColumns(sums)); err != nil {
 		return err
 	}
-	if more > 0 {
-		a.Say("%s: add | less", words.Count(more, "more line"))
-	}
+	a.SayMore(more, "line", "add | less")
 	for _, line := range below {
 		a.Say("%s", line)
 	}
@@ -154,14 +155,18 @@ type weekRow struct {
 	*work.Sum
 }
 
-// mostSums is how many projects, agents and models a terminal shows at most that is too small for all.
+// mostSums is how many sessions a terminal shows at most; and how many projects, agents and models, if it is too small for all.
 const mostSums = 5
 
 func weekRows(sums *work.Sums, projects map[string]string, brief bool, most int) (rows []weekRow, more int) {
+	sessions := sums.Sessions
+	if brief {
+		sessions = sessions[:min(len(sessions), mostSums)]
+	}
 	for _, g := range []struct {
 		by   string
 		list []*work.Sum
-	}{{sums.Unit(), sums.Times}, {"project", sums.Projects}, {"agent", sums.Agents}, {"model", sums.Models}, {"total", []*work.Sum{sums.Total}}} {
+	}{{sums.Unit(), sums.Times}, {"session", sessions}, {"project", sums.Projects}, {"agent", sums.Agents}, {"model", sums.Models}, {"total", []*work.Sum{sums.Total}}} {
 		list := g.list
 		if g.by != sums.Unit() {
 			list = list[:min(len(list), most)]
@@ -172,8 +177,11 @@ func weekRows(sums *work.Sums, projects map[string]string, brief bool, most int)
 			if brief && i > 0 {
 				row.by = ""
 			}
-			if brief && g.by == "project" {
+			switch {
+			case brief && g.by == "project":
 				row.name = cmp.Or(projects[one.Name], row.name)
+			case brief && one.Of != nil:
+				row.name = table.Cut(mark.Inline(one.Of.Short(), 0)+" "+status.Of(one.Of).Called(), 20)
 			}
 			rows = append(rows, row)
 		}
