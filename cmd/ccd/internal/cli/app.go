@@ -276,7 +276,10 @@ func (a *App) PrintObject(object any) error {
 			rows = append(rows, []string{name, mark.Inline(text, 0)})
 		}
 	}
-	return a.PrintFacts(rows)
+	if width := a.Width(); width > 0 { // without colors: a key may be named like a state
+		return a.Draw(strings.Join(table.Facts(rows, width, false), "\n") + "\n")
+	}
+	return a.Table(rows)
 }
 
 // Width returns the width of the terminal that stdout is, or 0 if it is none.

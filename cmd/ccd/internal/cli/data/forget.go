@@ -129,7 +129,7 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 		if len(machines) > 0 {
 			return fmt.Errorf("forget: %w, but the pulled archive of %s has it", archive.ErrNotFound, strings.Join(machines, ", "))
 		}
-		return fmt.Errorf("forget: %w", archive.ErrNotFound)
+		return fmt.Errorf("forget: %w in any archived session", archive.ErrNotFound)
 	}
 	out := forgetOutput{DryRun: f.dryRun, Places: preview.Places, Bytes: preview.Bytes, Sessions: names(slices.Concat(preview.Touched, preview.States)), Removed: names(preview.Sessions), StillIn: holders(l, preview)}
 	for _, name := range machines {
