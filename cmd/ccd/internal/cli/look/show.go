@@ -179,10 +179,11 @@ func (a *app) showHandover(session, text string) error {
 	return nil
 }
 
-// sayRecord says what prints a record of a session.
+// sayRecord says on a terminal what prints a record of a session.
 func (a *app) sayRecord(session string) {
-	name := strings.TrimPrefix(session, "-- ") // one that begins with a dash
-	a.Say("\na record: ccd restore %s'%s#N'", strings.TrimSuffix(session, name), name)
+	if name := strings.TrimPrefix(session, "-- "); a.Width() > 0 { // one that begins with a dash
+		a.Say("\na record: ccd restore %s'%s#N'", strings.TrimSuffix(session, name), name)
+	}
 }
 
 // body returns a companion without what tells agents and programs what the file is, "" if that is all.

@@ -148,9 +148,7 @@ func (a *app) timeline(ctx context.Context, arg string, f timelineFlags) error {
 	if a.JSON {
 		return a.PrintJSON(all)
 	}
-	if a.Width() > 0 {
-		a.sayRecord(l.Argument(e))
-	}
+	a.sayRecord(l.Argument(e))
 	return nil
 }
 
