@@ -20,6 +20,7 @@ type Tracker struct {
 	begun   bool   // something was said or done
 	command string // the newest command to the client, as long as it is not known whether it reached the agent; "" if none
 	asks    string // the call of a question or a plan that has no answer, "" if none
+	open    string // the newest call, until it has a result
 	taken   bool   // the newest item decided the command to be a message
 	first   int    // number of the record with Status.Ask
 	copied  bool   // the record is a copy from another session, and its message is that one's title
@@ -168,7 +169,7 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 	t.calibration.count(it, chars)
 	if !it.Side {
 		t.status.Waiting = t.waits(it)
-		t.status.Asking = t.asks != ""
+		t.status.Asking, t.status.Open = t.asks != "", t.open != ""
 	}
 	if it.Copy { // it is in the context, and all it says was taken before
 		return chars, ""
@@ -269,15 +270,21 @@ func (t *Tracker) waits(it *transcript.Item) bool {
 	case transcript.Text:
 		return true
 	case transcript.Call:
-		if it.Client().Op(it.Tool) == transcript.Ask {
-			t.asks = clip(it.Call, maxNote)
+		if t.open = clip(it.Call, maxNote); it.Client().Op(it.Tool) == transcript.Ask {
+			t.asks = t.open
+		}
+		if it.Client().NoResults {
+			t.open = ""
 		}
 	case transcript.Result:
 		if it.Call == t.asks {
 			t.asks = ""
 		}
+		if it.Call == t.open {
+			t.open = ""
+		}
 	case transcript.Human:
-		t.asks = ""
+		t.asks, t.open = "", ""
 	case transcript.Thinking:
 	case transcript.Meta:
 		return t.status.Waiting || transcript.Interrupts(string(transcript.Original(it.Kind, it.Raw)))
@@ -325,6 +332,7 @@ type Known struct {
 	Resumed         transcript.Resumed // the session that ccd copied it from, zero if it is no copy
 	Waiting         bool               // for the person: the agent spoke last, was interrupted, or asked something
 	Asking          bool               // a question or a plan has no answer
+	Open            bool               // the newest call has no result
 	Origin          string             // ID of the session that this one is a fork of
 	Deeds           []byte             // what sums count of it, see Did
 }

@@ -170,8 +170,8 @@ func TestWaiting(t *testing.T) {
 			for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: []byte(data), Rest: true}) {
 				s.Add(r)
 			}
-			if got := s.Status().Waiting; got != (waits && !answered) {
-				t.Errorf("%s, answered %v: waiting %v", tool, answered, got)
+			if st := s.Status(); st.Waiting != (waits && !answered) || st.Open {
+				t.Errorf("%s, answered %v: waiting %v, a call without a result %v", tool, answered, st.Waiting, st.Open)
 			}
 		}
 	}

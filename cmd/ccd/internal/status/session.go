@@ -113,7 +113,7 @@ func (s Session) Marks() []int { return s.compacted }
 // States of a session.
 const (
 	Working = "working" // the agent wrote something a moment ago
-	Quiet   = "quiet"   // it has not: it thinks, runs something, or has ended
+	Quiet   = "quiet"   // it has not: it thinks, runs something, waits for a permission, or has ended
 	Waits   = "waiting" // the agent has answered, the person is next
 	Resting = "idle"    // nothing has happened for a while, or nobody works in it here
 	Deleted = "deleted" // the transcript is gone, the archive has it
@@ -128,7 +128,7 @@ func (s Session) state(now time.Time) string {
 		return Resting
 	case s.Waiting && (now.Sub(s.LastAt()) <= waitsWithin || s.Entry.Kept.Asking && now.Sub(s.LastAt()) <= asksWithin):
 		return Waits
-	case now.Sub(s.LastAt()) > liveWithin:
+	case now.Sub(s.LastAt()) > liveWithin && (!s.Entry.Kept.Open || s.Lag > 0 || now.Sub(s.LastAt()) > waitsWithin):
 		return Resting
 	case now.Sub(s.LastAt()) > writesWithin:
 		return Quiet
@@ -150,7 +150,8 @@ func (s Session) Does() string {
 // writesWithin is how often an agent that works usually writes. That it has ended, no transcript says.
 const writesWithin = time.Minute
 
-// waitsWithin is how long a session counts as waiting for its person: as long as a meal. A question that has no answer waits longer.
+// waitsWithin is how long a session counts as waiting for its person, and a call without a result as running: as long as a meal. A
+// question that has no answer waits longer.
 const (
 	waitsWithin = time.Hour
 	asksWithin  = 7 * 24 * time.Hour
@@ -170,6 +171,8 @@ func (s Session) attention() string {
 		return fmt.Sprintf("context %.0f%% full", 100*s.Pressure)
 	case state == Waits:
 		return "waiting for you for " + words.Age(s.LastAt())
+	case state == Quiet && s.Entry.Kept.Open:
+		return "a call without a result for " + words.Age(s.LastAt())
 	case s.Companion != "" && !s.Verified:
 		return "companion not verified: ccd compact says why"
 	case s.Present && s.Lag > 0 && state == Resting:

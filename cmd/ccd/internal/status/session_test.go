@@ -1,6 +1,7 @@
 package status
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -50,18 +51,27 @@ func TestAQuestionWaits(t *testing.T) {
 	}
 }
 
-// TestAQuietAgentMayHaveEnded: an agent counts as working for a minute; then it is said to be quiet, for ten minutes.
+// TestAQuietAgentMayHaveEnded: an agent counts as working for a minute; then it is said to be quiet, for ten minutes, or for an hour if a
+// call has no result, which a person is told.
 func TestAQuietAgentMayHaveEnded(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
 		quiet time.Duration
+		open  bool
 		want  string
-	}{{time.Minute, "working"}, {3 * time.Minute, "quiet 3m"}, {11 * time.Minute, "idle"}} {
+	}{
+		{time.Minute, true, "working"},
+		{3 * time.Minute, false, "quiet 3m"},
+		{11 * time.Minute, false, "idle"},
+		{11 * time.Minute, true, "quiet 11m a call without a result for 11m"},
+		{2 * time.Hour, true, "idle"},
+	} {
 		e := &reader.Entry{}
-		e.Root, e.Kept.Last, e.Kept.Records = "/h", now.Add(-c.quiet), 4
+		e.Root, e.Kept.Last, e.Kept.Records, e.Kept.Open = "/h", now.Add(-c.quiet), 4, c.open
 		one := Session{Present: true, Entry: e}
-		if one.State = one.state(now); one.Does() != c.want {
-			t.Errorf("after %s: %s, want %s", c.quiet, one.Does(), c.want)
+		one.State = one.state(now)
+		if got := strings.TrimSpace(one.Does() + " " + one.attention()); got != c.want {
+			t.Errorf("after %s: %s, want %s", c.quiet, got, c.want)
 		}
 	}
 }
