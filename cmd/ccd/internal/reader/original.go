@@ -52,11 +52,16 @@ func (o Original) reading() Reading {
 
 // Exact is the original with its secrets: what `ccd restore` prints for a person.
 func (o Original) Exact() Original {
-	place, l := *o.library.Place, *o.library
-	place.Agents = place.Agents.Exact()
-	l.Place = &place
-	o.library, o.hidden = &l, &secrets{}
+	o.library, o.hidden = o.library.Exact(), &secrets{}
 	return o
+}
+
+// Exact is the library with its secrets.
+func (l *Library) Exact() *Library {
+	place, exact := *l.Place, *l
+	place.Agents = place.Agents.Exact()
+	exact.Place = &place
+	return &exact
 }
 
 // Write prints it as asked for, without its secrets if the library's agents leave them out. Nothing is locked or open in

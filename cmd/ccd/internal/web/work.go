@@ -2,6 +2,8 @@ package web
 
 import (
 	"context"
+	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,6 +37,8 @@ type fileData struct {
 	Path     string
 	Versions []fileVersion // the newest first
 	Shown    *fileVersion  // the version that is shown whole
+	With     int           // the version that it is compared with, 0 for none
+	Changes  string        // from the older to the newer of the two
 	Cut      bool
 }
 
@@ -43,29 +47,37 @@ type fileVersion struct {
 	reader.Version
 	N    int    // from 1, the oldest
 	Diff string // against the version before it that is known
-	Here bool
 }
 
 // Lines counts the lines of the file.
 func (v fileVersion) Lines() int { return lexicon.AllLines(v.Text) }
 
+// filePage is the page of a file, or at an address that ends in /exact one of its versions with its secrets, to download.
 func filePage(ctx context.Context, r *request) (answer, error) {
-	d := fileData{head: r.head("files")}
-	wanted := r.URL.Query().Get("path")
-	path, all, err := r.library.Changes(ctx, r.entry, wanted)
+	library, exact := r.library, strings.HasSuffix(r.URL.Path, "/exact")
+	if exact {
+		library = library.Exact()
+	}
+	wanted, show := r.URL.Query().Get("path"), r.number("v", 0)
+	path, all, err := library.Changes(ctx, r.entry, wanted)
 	if err == nil && len(all) == 0 {
 		err = archive.ErrNotFound
 	}
 	if err != nil {
 		return answer{}, noneIf(err, "This session read and changed no file %s.", inline(wanted))
 	}
-	d.Path, d.Versions = path, versionsOf(all)
-	show := r.number("v", 0)
-	if show > len(all) {
+	if show < 0 || show > len(all) {
 		return answer{}, none("The file has " + words.Count(len(all), "version") + ".")
 	}
+	if exact {
+		return r.exactVersion(path, all[max(0, show-1)])
+	}
+	d := fileData{head: r.head("files")}
+	d.Path, d.Versions = path, versionsOf(all)
 	if show > 0 {
-		d.Versions[show-1].Here = true
+		if with := r.number("with", 0); with > 0 && with <= len(all) && all[with-1].Known && all[show-1].Known {
+			d.With, d.Changes = with, changes(all[min(with, show)-1], all[max(with, show)-1])
+		}
 		one := d.Versions[show-1]
 		one.Text = clip(one.Text)
 		d.Cut, d.Shown = len(one.Text) < len(all[show-1].Text), &one
@@ -80,13 +92,30 @@ func versionsOf(all []reader.Version) (out []fileVersion) {
 	for i, c := range all {
 		v := fileVersion{Version: c, N: i + 1}
 		if c.Known {
-			if before >= 0 && c.Text != all[before].Text {
-				_, text, _ := strings.Cut(string(diff.Diff("before", []byte(all[before].Text), "after", []byte(c.Text))), "@@") // before it are names that say nothing
-				v.Diff = "@@" + text
+			if before >= 0 {
+				v.Diff = changes(all[before], c)
 			}
 			before = i
 		}
 		out = append(out, v)
 	}
 	return out
+}
+
+// changes returns the lines that differ between two versions, "" if none do.
+func changes(from, to reader.Version) string {
+	text := string(diff.Diff("before", []byte(from.Text), "after", []byte(to.Text)))
+	return text[max(0, strings.Index(text, "@@")):] // before it are names that say nothing
+}
+
+// exactVersion is a version to download. What is left out of texts may make them equal, so the record is also asked for.
+func (r *request) exactVersion(path string, v reader.Version) (answer, error) {
+	if !v.Known || v.Record != r.number("record", 0) {
+		return answer{}, none("The whole content of this version is not known from the transcript.")
+	}
+	ending := filepath.Ext(path)
+	return answer{file: &file{"attachment", strings.TrimSuffix(words.Directory(path), ending), "text/plain; charset=utf-8", unsafeInNames().ReplaceAllString(ending, "."), func(w io.Writer) error {
+		_, err := io.WriteString(w, v.Text)
+		return err
+	}}}, nil
 }
