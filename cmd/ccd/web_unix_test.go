@@ -69,7 +69,7 @@ func TestTheWeekOnTheFirstPage(t *testing.T) {
 	for _, want := range []string{
 		"8 sessions · 11 requests · 7 changed files<br>724K tokens in, 713K of them cached, 2.9K out",
 		`<a href="/?project=%2fhome%2fme%2fledger" title="/home/me/ledger">ledger</a> <span class="soft">4 requests</span> <span class="soft">724K</span>`, `>p4</a> <span class="soft">1 request</span> <span class="soft"></span></li></ul><details><summary>and 2 more projects</summary>`,
-		`Sessions <span class="soft">8, and <a href="/?all=1">1 more</a>`,
+		`Sessions <span class="soft">8 of <a href="/?all=1">9</a>; the others are copies`,
 		"Output tokens are too low: of 1 of 26 replies, the transcript has only the count that the stream began with",
 		`file?path=%2fhome%2fme%2fledger%2ftests%2ftest_money.py">tests/test_money.py</a>`,
 	} {
@@ -387,7 +387,7 @@ func TestWebViews(t *testing.T) {
 	s.has("/?q=-Decimal", "Type a word to look for")
 	s.has("/?q=%22+*", "Type a word to look for")
 	s.has("/?q=nightly+-oats&titles=1&part=1", `id="rows"`, "The nightly export")
-	s.has("/?q=nightly+-export&titles=1&part=1", "Enter searches all")
+	s.has("/?q=nightly+-export&titles=1&part=1", "Searching what was said")
 	if body := s.has("/?agent=codex"); strings.Contains(body, ledgerID) {
 		t.Error("the filter of the agent lets another's session pass")
 	}
@@ -398,10 +398,11 @@ func TestWebViews(t *testing.T) {
 		t.Errorf("the failures of a request: %q", failed)
 	}
 	s.has(ledgerURL+"?at=64", `id="r63"`, `<span id="r64">`) // a result is shown with its call
-	s.has(ledgerURL+"/compactions", "What was there", "What its own summary kept", "What ccd would add", "ccd setup", "What was dropped", "pytest -q tests/test_money.py", "/r/60?id=b5jhdk8gkjct")
+	s.has(ledgerURL+"/compactions", "What was kept", "What its own summary kept", "What ccd would add", "ccd setup", "What was dropped", "pytest -q tests/test_money.py", "/r/60?id=b5jhdk8gkjct")
 	s.has(ledgerURL+"/companion", "Handover", `href="/o/`)
 	s.has(ledgerURL+"/files", "money.py")
 	s.has(ledgerURL+"/file?path=ledger/money.py", "Versions", "/home/me/ledger/ledger/money.py")
+	s.has(ledgerURL+"/file?path=ledger/money.py&v=3&with=1", `<option value="1" selected>`, `<span class="add">`)
 	s.has("/o/w1sm843qvd19", "archived, verified just now", "w1sm843qvd19", "no float can hold 482.13", "/o/w1sm843qvd19/exact")
 	s.has(ledgerURL+"/r/21", "archived, verified just now", "SHA-256")
 	seen := map[string]bool{}
@@ -456,7 +457,7 @@ func TestWebGrows(t *testing.T) {
 	lines := strings.SplitAfter(text, "\n")
 	home := webHome(t, map[string]string{ledgerID: strings.Join(lines[:40], "")})
 	s := serveWeb(t, home)
-	if page := s.has(ledgerURL, "What filled the context, the largest first: "); !regexp.MustCompile(`All results, ~[\d.]+K? of [\d.]+K tokens in the context(?s:.*)<td class="rec">.*>#5</a></td><td class="num">~2.6K<`).MatchString(page) {
+	if page := s.has(ledgerURL, "What fills the context", "<strong>Task </strong>("); !regexp.MustCompile(`All results, ~[\d.]+K? of [\d.]+K tokens in the context(?s:.*)<td class="rec">.*>#5</a></td><td class="num">~2.6K<`).MatchString(page) {
 		t.Error("what filled the context is not told")
 	}
 	again := s.part(40)
@@ -566,10 +567,15 @@ func TestWebHostileTranscript(t *testing.T) {
 func TestWebSecretsNeedAClick(t *testing.T) {
 	secret := "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 	text := string(webLine("user", 0, "my token is "+secret+", use it")) + string(webLine("assistant", 1, []any{map[string]any{"type": "text", "text": "I use " + secret}}))
+	text += string(webLine("assistant", 2, []any{map[string]any{"type": "tool_use", "id": "t1", "name": "Write", "input": map[string]any{"file_path": "/w/key.env", "content": secret}}})) +
+		string(webLine("user", 3, []any{map[string]any{"type": "tool_result", "tool_use_id": "t1", "content": "File created successfully at: /w/key.env"}}))
 	home := webHome(t, map[string]string{"bad00000-0000-4000-8000-000000000bad": text})
 	s := serveWeb(t, home)
 	bad := "/s/claude-code/bad00000-0000-4000-8000-000000000bad"
-	for _, page := range append(pagesOf(bad), "/", "/?q=token", bad+"/export") {
+	if a, body := s.ask(s.browser, http.MethodGet, bad+"/file/exact?path=/w/key.env&v=1&record=4"); body != secret || a.Header.Get("Content-Disposition") != `attachment; filename="key.env"` {
+		t.Errorf("the exact file: %v, %.300s", a.Header, body)
+	}
+	for _, page := range append(pagesOf(bad), "/", "/?q=token", bad+"/export", bad+"/file?path=/w/key.env&v=1") {
 		if body := s.want(http.StatusOK, page); strings.Contains(body, secret) {
 			t.Errorf("%s shows the secret", page)
 		}
@@ -670,7 +676,7 @@ func TestWebClaimsNoMoreThanIsInstalled(t *testing.T) {
 	s.has(ledgerURL+"/compactions", "ccd's hook adds it")
 }
 
-// TestWebCompaction: dropped facts stand in the order of their records, a long one says that it is cut, and what is encrypted is not
+// TestWebCompaction: facts stand with the newest first, a long one says that it is cut, and what is encrypted is not
 // said to show anything.
 func TestWebCompaction(t *testing.T) {
 	t.Parallel()
@@ -687,11 +693,11 @@ func TestWebCompaction(t *testing.T) {
 	if !regexp.MustCompile(`pasted log [^<]*…</td>`).MatchString(page) {
 		t.Error("a long message does not say that it is cut")
 	}
-	for _, class := range strings.Split(page, `<details class="class"`)[1:] {
-		last := 0
+	for _, class := range strings.Split(s.has(ledgerURL+"/compactions/1", "What was kept</h3> <span class=\"soft\">7 facts"), `<table class="ledger">`)[1:] {
+		last := 999
 		for _, m := range regexp.MustCompile(`<td class="rec"><a[^>]*>#(\d+)<`).FindAllStringSubmatch(class, -1) {
 			record, _ := strconv.Atoi(m[1])
-			if record < last {
+			if record > last {
 				t.Errorf("#%d stands behind #%d", record, last)
 			}
 			last = record

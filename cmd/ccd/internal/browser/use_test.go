@@ -113,6 +113,8 @@ func TestKeys(t *testing.T) {
 		p.await("request #"+record+" has the focus", fmt.Sprintf("document.activeElement.dataset.record === %q", record))
 	}
 	p.await("the page listens", "document.documentElement.classList.contains('js')")
+	p.key("p")
+	p.await("there is no earlier request", "document.querySelector('#told').innerText === 'No earlier request'")
 	p.key("n")
 	first := eval[string](p, "document.activeElement.dataset.record || ''")
 	if first != "1" && first != "28" {
@@ -146,7 +148,7 @@ func TestChart(t *testing.T) {
 	s, p := opened(t, story(t), sessionURL(shopID)+"?at=1")
 	records := eval[int](p, "+document.querySelector('#entries').dataset.records")
 	p.click("#chart svg") // its middle
-	p.await("the record in the middle", fmt.Sprintf("(() => { const to = document.querySelector('.entry:target'); return to && Math.abs(to.dataset.record - %d) <= 2 && to.getBoundingClientRect().top < innerHeight })()", records/2))
+	p.await("the record in the middle", fmt.Sprintf("(() => { const to = document.querySelector('.entry:target, .entry:has(:target)'); return to && Math.abs(to.dataset.record - %d) <= 2 && to.getBoundingClientRect().top < innerHeight })()", records/2))
 	p.quiet("chart", s)
 }
 
@@ -252,8 +254,8 @@ func TestMarked(t *testing.T) {
 	}
 }
 
-// TestOpensAtItsEnd: a session opens at its last record, whether somebody works in it or not, and whatever was asked last.
-func TestOpensAtItsEnd(t *testing.T) {
+// TestOpensWithItsState: a session opens with what was asked and where it stands, above its chart and its last records.
+func TestOpensWithItsState(t *testing.T) {
 	home := t.TempDir()
 	w := &transcript{id: shopID, cwd: "/home/me/shop", branch: "main", model: "claude-opus-4-6", at: time.Now().Add(-72 * time.Hour), step: time.Second, tokens: 20000}
 	w.asks("Count the till, week by week.")
@@ -263,9 +265,13 @@ func TestOpensAtItsEnd(t *testing.T) {
 	w.says("Nothing is missing.")
 	put(t, home, w.id, w.Bytes())
 	once(t, home)
-	p := newTab(t)
-	p.enter(serve(t, home), sessionURL(w.id))
-	p.await("its end", "(() => { const last = [...document.querySelectorAll('.entry')].pop().getBoundingClientRect(); return document.querySelector('#said').innerText.includes('to 162 of 162') && last.bottom <= innerHeight && last.top > 0 })()")
+	s, p := opened(t, home, sessionURL(w.id))
+	p.await("its state", "scrollY === 0 && /Count the till.*Nothing is missing/s.test(document.querySelector('#state').innerText) && document.querySelector('#state').getBoundingClientRect().top < innerHeight / 2")
+	p.follow("#state a", "newest record", "to 162 of 162")
+	p.await("its end", "(() => { const last = [...document.querySelectorAll('.entry')].pop().getBoundingClientRect(); return last.bottom <= innerHeight && last.top > 0 })()")
+	p.key("n")
+	p.await("there is no later request", "document.querySelector('#told').innerText === 'No later request'")
+	p.quiet("state", s)
 }
 
 // TestFilter: the filters can be opened on a telephone, are open where one is set, and are in sight elsewhere.
@@ -297,6 +303,7 @@ func TestGrowth(t *testing.T) {
 	if strings.Contains(end.text(), "also add a regression test") {
 		t.Fatal("the page shows what is not written yet")
 	}
+	eval[bool](end, "(window.first = document.querySelector('.turns li a')).focus({ preventScroll: true }), true")
 	testkit.Put(t, file, string(text))
 	once(t, home)
 	end.await("the new records", "document.querySelector('#entries').innerText.includes('also add a regression test') && document.querySelector('#entries').innerText.includes('My summary does not say')")
@@ -305,6 +312,9 @@ func TestGrowth(t *testing.T) {
 		t.Errorf("records are there twice: %v", twice)
 	}
 	end.await("the head", "document.querySelector('#said').innerText.includes('to 68 of 68') && document.querySelector('#requests').innerText.includes('also add a regression test') && document.querySelector('#about').innerText.includes('68 records')")
+	if !eval[bool](end, "document.activeElement === window.first && document.querySelectorAll('.turns li[data-record]').length > 2") {
+		t.Error("a request that has the focus is another one now, or none is new")
+	}
 	if days := eval[[]string](end, "[...document.querySelectorAll('.day')].map(e => e.textContent)"); len(days) > 2 {
 		t.Errorf("the days %v", days)
 	}
@@ -419,7 +429,7 @@ func TestNow(t *testing.T) {
 	if got := eval[[]string](p, "[...document.querySelectorAll('.badge')].map(e => e.textContent)"); !slices.Equal(got, []string{"exit 0", "exit 0", "waiting for you"}) {
 		t.Errorf("marked %q", got)
 	}
-	if text := p.text(); strings.Contains(text, "print(count())") || !strings.Contains(text, "You, typed while the agent worked: and count the notes") || !strings.Contains(text, "▸ Sum the notes") || !strings.Contains(text, "· an answer") || !strings.Contains(text, "✓ right: of the right") || strings.Contains(text, `?"="`) {
+	if text := eval[string](p, "document.querySelector('#life').innerText"); strings.Contains(text, "print(count())") || !strings.Contains(text, "You, typed while the agent worked: and count the notes") || !strings.Contains(text, "▸ Sum the notes") || !strings.Contains(text, "· an answer") || !strings.Contains(text, "✓ right: of the right") || strings.Contains(text, `?"="`) {
 		t.Errorf("the session:\n%s", text)
 	}
 	p.open(s.base + sessionURL(w.id) + "/file?path=till.py")

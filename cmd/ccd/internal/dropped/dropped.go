@@ -79,6 +79,7 @@ type List struct {
 	InTold  int    `json:"handed_over"` // of the dropped ones
 	List    []Fact `json:"list"`        // dropped facts, or the kept ones if these are wanted, the newest first
 	More    int    `json:"more"`        // of these, those that are not in List
+	Others  []Fact `json:"-"`           // the kept facts, or the dropped ones if the kept are wanted, the newest first
 }
 
 // Compaction is one compaction by the agent.
@@ -191,6 +192,8 @@ func Of(s *session.Session, src *session.Source, b Compaction, by Choice) (*Repo
 		}
 		if kept == by.Kept {
 			l.List = append(l.List, one)
+		} else {
+			l.Others = append(l.Others, one)
 		}
 	}
 	for _, class := range Classes() {
@@ -206,9 +209,11 @@ func Of(s *session.Session, src *session.Source, b Compaction, by Choice) (*Repo
 	return out, src.Err
 }
 
-// cut sorts the list and keeps what by selects.
+// cut sorts the lists and keeps what by selects.
 func (l *List) cut(by Choice) {
-	slices.SortStableFunc(l.List, func(a, b Fact) int { return b.Record - a.Record })
+	for _, list := range [][]Fact{l.List, l.Others} {
+		slices.SortStableFunc(list, func(a, b Fact) int { return b.Record - a.Record })
+	}
 	all := len(l.List)
 	switch {
 	case by.Class != "" && by.Class != l.Class:

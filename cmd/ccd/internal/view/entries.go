@@ -59,8 +59,8 @@ func (l *Index) Page(ctx context.Context, record, n int) (all []Entry, p Place, 
 func (l *Index) Entries(ctx context.Context, first, last int) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		w := writer{
-			model: l.model, back: l.model.Status().Back, said: map[int64]bool{}, results: map[int64]bool{}, shells: map[int64]*session.Call{},
-			src: session.NewSource(l.model, l.reading.Text(ctx)), cwd: l.cwd,
+			model: l.model.Session, back: l.model.Status().Back, said: map[int64]bool{}, results: map[int64]bool{}, shells: map[int64]*session.Call{},
+			src: session.NewSource(l.model.Session, l.reading.Text(ctx)), cwd: l.cwd,
 		}
 		for i := range l.model.Events {
 			switch e := &l.model.Events[i]; e.Kind {

@@ -18,6 +18,7 @@ import (
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
+	"ccd/compactor"
 	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/session"
@@ -37,6 +38,13 @@ type Step struct {
 
 // Took is how long the call took.
 func (s Step) Took() time.Duration { return time.Duration(s.Seconds * float64(time.Second)) }
+
+// Part is what one kind of text takes of the context.
+type Part struct {
+	Name   string
+	From   int64 // tokens of the parts before it
+	Tokens int64 // about, by the length of its texts
+}
 
 // FileLine is one file that the session touched.
 type FileLine struct {
@@ -111,8 +119,8 @@ type Index struct {
 	entry     *reader.Entry
 	reading   reader.Reading
 	records   func(ctx context.Context, apart bool) iter.Seq2[*transcript.Record, error]
-	model     *session.Session // of the records from First on
-	cwd       string           // of the newest record, if only the end of the file is read
+	model     *compactor.Compactor // of the records from First on
+	cwd       string               // of the newest record, if only the end of the file is read
 	forgotten map[dropped.Choice]*dropped.Report
 }
 
@@ -181,7 +189,7 @@ func (l *Index) Grow(ctx context.Context, library *reader.Library, e *reader.Ent
 
 // read makes the model, and what is derived from it.
 func (l *Index) read(ctx context.Context) error {
-	l.First, l.model = 1, session.New(l.library.Options(l.entry), l.reading.Session)
+	l.First, l.model = 1, compactor.New(l.library.Options(l.entry), l.reading.Session)
 	for r, err := range l.records(ctx, false) {
 		if err != nil {
 			l.model = nil
@@ -192,8 +200,8 @@ func (l *Index) read(ctx context.Context) error {
 	}
 	l.Records = l.model.Records()
 	l.forgotten = map[dropped.Choice]*dropped.Report{}
-	src := session.NewSource(l.model, l.reading.Text(ctx))
-	l.Turns = reader.Turns(l.model, src.Said)
+	src := session.NewSource(l.model.Session, l.reading.Text(ctx))
+	l.Turns = reader.Turns(l.model.Session, src.Said)
 	if src.Err != nil {
 		l.model = nil
 		return src.Err
@@ -205,7 +213,7 @@ func (l *Index) read(ctx context.Context) error {
 			turn.Words[j].Text = mark.Inline(transcript.Chosen(turn.Words[j].Text), maxAsked)
 		}
 	}
-	l.Compactions, _ = dropped.Compactions(l.model)
+	l.Compactions, _ = dropped.Compactions(l.model.Session)
 	return nil
 }
 
@@ -221,6 +229,42 @@ func (l *Index) Steps() (all []Step, tokens int64) {
 		}
 	}
 	return all, tokens
+}
+
+// stateRoom is the room of a text of which the handover takes all that it may.
+const stateRoom = 1250
+
+// State returns the handover that ccd would write now: what was asked, and where the work stands.
+func (l *Index) State(ctx context.Context) (string, error) {
+	made, err := l.model.Compact(compactor.Audience{Room: stateRoom}, l.reading.Text(ctx), nil)
+	if err != nil || len(made.Sections) == 0 || made.Sections[0].Name != compactor.Handover {
+		return "", err
+	}
+	return made.Sections[0].Body, nil
+}
+
+// Filled says what fills the context: results, which Steps measured, what else the conversation has, and the rest of the tokens in use.
+func (l *Index) Filled(results, used int64) (all []Part, total int64) {
+	add := func(name string, tokens int64) {
+		all = append(all, Part{name, total, tokens})
+		total += tokens
+	}
+	said := func(name string, kinds ...session.Kind) {
+		chars := int64(0)
+		for _, e := range l.model.Events {
+			if slices.Contains(kinds, e.Kind) && l.model.InContext(e.Rec) {
+				chars += int64(e.Chars)
+			}
+		}
+		add(name, int64(float64(chars)/l.model.PerToken()))
+	}
+	add("results", results)
+	said("the agent's calls", session.Did)
+	said("its words", session.Said)
+	said("your messages", session.Asked, session.Queued, session.Reason, session.Answer)
+	said("its summary", session.Summed)
+	add("the rest: system prompt, tools, reasoning, images", max(0, used-total))
+	return all, total
 }
 
 // Files returns the files that were read or changed, the last used first.
@@ -268,7 +312,7 @@ func (l *Index) Forgotten(ctx context.Context, by dropped.Choice) (*dropped.Repo
 	if known := l.forgotten[by]; known != nil {
 		return known, nil
 	}
-	k, err := dropped.Find(l.model, by.Boundary)
+	k, err := dropped.Find(l.model.Session, by.Boundary)
 	if err != nil {
 		return nil, err
 	}
@@ -282,6 +326,6 @@ func (l *Index) Forgotten(ctx context.Context, by dropped.Choice) (*dropped.Repo
 			return nil, err
 		}
 	}
-	l.forgotten[by], err = dropped.Of(l.model, session.NewSource(l.model, text), k, told)
+	l.forgotten[by], err = dropped.Of(l.model.Session, session.NewSource(l.model.Session, text), k, told)
 	return l.forgotten[by], err
 }

@@ -16,8 +16,6 @@ import (
 
 const (
 	mostCards   = 6                      // sessions on the board
-	mostLosses  = 8                      // compacted sessions on the board
-	week        = 7 * 24 * time.Hour     // whose compacted sessions are on the board
 	glanceTime  = 120 * time.Millisecond // then the other cards wait for the next time
 	glanceBack  = 40                     // entries
 	saidBytes   = 400                    // of the last words
@@ -27,12 +25,11 @@ const (
 
 // board is what the agents do now, above the list of sessions.
 type board struct {
-	Cards     []card // the sessions in which an agent works or waits
-	More      int
-	Today     int
-	Week      *weekly
-	Compacted []status.Session // this week, the newest first
-	Still     bool             // nothing new is archived
+	Cards []card // the sessions in which an agent works or waits
+	More  int
+	Today int
+	Week  *weekly // nil in what an open page asks for again
+	Still bool    // nothing new is archived
 }
 
 // card is a session of the board.
@@ -48,7 +45,6 @@ type glance struct {
 	Asks    bool   // it is that question
 	Doing   string // its last call
 	Tool    string
-	Open    string // that it has no result, see pending
 	File    string // with its last change that still stands
 	Plus    int
 	Minus   int
@@ -62,26 +58,21 @@ type glance struct {
 
 func (r *request) board(ctx context.Context, all []status.Session, now time.Time) *board {
 	b := &board{Still: still(r.library.StateDir)}
-	var active [2][]status.Session // those that wait for a person come first
+	var active []status.Session
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	for _, s := range all {
-		if !shows(s) {
+		if s.SubAgent() || s.Aside() || s.Apart() != "" || s.Records == 0 { // without a record that could be read it has nothing to show
 			continue
 		}
 		if s.LastAt().After(midnight) {
 			b.Today++
 		}
-		if now.Sub(s.Kept.Boundary) < week {
-			b.Compacted = append(b.Compacted, s)
-		}
-		switch s.State {
-		case status.Waits:
-			active[0] = append(active[0], s)
-		case status.Working, status.Quiet:
-			active[1] = append(active[1], s)
+		if s.Active() {
+			active = append(active, s)
 		}
 	}
-	for _, s := range slices.Concat(active[0], active[1]) {
+	slices.SortStableFunc(active, func(a, b status.Session) int { return min(1, len(b.Attention)) - min(1, len(a.Attention)) }) // who needs attention comes first
+	for _, s := range active {
 		if len(b.Cards) == mostCards {
 			b.More++
 			continue
@@ -92,14 +83,7 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 		}
 		b.Cards = append(b.Cards, c)
 	}
-	slices.SortStableFunc(b.Compacted, func(x, y status.Session) int { return y.Kept.Boundary.Compare(x.Kept.Boundary) })
-	b.Compacted, b.Week = b.Compacted[:min(len(b.Compacted), mostLosses)], r.weekly(ctx, now)
 	return b
-}
-
-// shows reports whether the board counts a session: of one of which no record could be read, it has nothing to show.
-func shows(s status.Session) bool {
-	return !s.SubAgent() && !s.Aside() && s.Apart() == "" && s.Records > 0
 }
 
 // still reports whether no daemon runs, so that a page does not change.
@@ -152,10 +136,7 @@ func (g *glance) add(e view.Entry, dir string) {
 	case e.Kind == view.Said && !e.Side:
 		g.Said = lastWords(e.Text)
 	case e.Kind == view.Called:
-		g.Tool, g.Doing, g.Open = e.Tool, below(dir, e.Text), ""
-		if e.Waiting {
-			g.Open = pending
-		}
+		g.Tool, g.Doing = e.Tool, below(dir, e.Text)
 	}
 	if len(e.Plan) > 1 {
 		g.Planned, g.Done = len(e.Plan), 0
@@ -200,20 +181,18 @@ func diffKind(line string) string {
 }
 
 const (
-	mostEdits  = 8               // on the board
-	mostSums   = 6               // projects there
-	weekDays   = 7               // of the strip
-	weeklyRest = 5 * time.Minute // before the week is added up again
+	mostEdits = 8 // on the board
+	mostSums  = 6 // projects there
+	weekDays  = 7 // of the strip
 )
 
 // weekly is what was done in the last 7 days: the numbers of `ccd week`, and the files that were changed last.
 type weekly struct {
-	Sums     *work.Sums
-	Days     []day
-	Projects []*work.Sum // with the most tokens
-	Left     []*work.Sum // the other projects
-	Edits    []*work.File
-	Taken    time.Time
+	Sums  *work.Sums
+	Days  []day
+	Most  int // projects in sight
+	Edits []*work.File
+	Taken time.Time
 }
 
 // day is one of the strip.
@@ -223,40 +202,19 @@ type day struct {
 	Share float64 // of the day with the most tokens
 }
 
-// weekly returns the numbers of the week, which are added up once in weeklyRest. They take some ms; without them, where some of the
-// archive must be read and that takes longer than searchTime.
+// weekly returns the numbers of the week, nil where some of the archive must be read and that takes longer than searchTime.
 func (r *request) weekly(ctx context.Context, now time.Time) *weekly {
-	r.shelf.mu.Lock()
-	w := r.shelf.week
-	r.shelf.mu.Unlock()
-	if w != nil && now.Sub(w.Taken) <= weeklyRest && w.Taken.YearDay() == now.YearDay() {
-		return w
-	}
-	limited, cancel := context.WithTimeout(ctx, searchTime)
+	ctx, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	w, err := weeklyOf(limited, r.library, now)
-	if ctx.Err() != nil { // nobody waits for it: the next who asks gets it
-		return nil
-	}
-	if err != nil {
-		w = &weekly{Sums: &work.Sums{Total: &work.Sum{}}, Taken: now}
-	}
-	r.shelf.mu.Lock()
-	defer r.shelf.mu.Unlock()
-	r.shelf.week = w
-	return w
-}
-
-func weeklyOf(ctx context.Context, l *reader.Library, now time.Time) (*weekly, error) {
 	w := &weekly{Taken: now}
 	from := time.Date(now.Year(), now.Month(), now.Day()-weekDays+1, 0, 0, 0, 0, now.Location())
 	since := reader.Choice{Since: from, Until: now, Session: func(*reader.Entry) bool { return true }}
-	sums, err := work.Of(ctx, l, work.Wanted{Choice: since, Models: l.Config.Models})
+	sums, err := work.Of(ctx, r.library, work.Wanted{Choice: since, Models: r.library.Config.Models})
 	if err != nil {
-		return nil, err
+		return nil
 	}
-	if w.Edits, _, err = work.Files(ctx, l, since, mostEdits, func(string) bool { return true }, ""); err != nil {
-		return nil, err
+	if w.Edits, _, err = work.Files(ctx, r.library, since, mostEdits, func(string) bool { return true }, ""); err != nil {
+		return nil
 	}
 	most := int64(1)
 	for _, one := range sums.Times {
@@ -269,7 +227,6 @@ func weeklyOf(ctx context.Context, l *reader.Library, now time.Time) (*weekly, e
 		}
 		w.Days = append(w.Days, d)
 	}
-	w.Sums, w.Projects = sums, sums.Projects[:min(len(sums.Projects), mostSums)]
-	w.Left = sums.Projects[len(w.Projects):]
-	return w, nil
+	w.Sums, w.Most = sums, min(len(sums.Projects), mostSums)
+	return w
 }

@@ -85,6 +85,15 @@ func blocks(home, body string) (all []block) {
 	return all
 }
 
+// stateOf returns the lines of a handover. Each begins with what it is of.
+func stateOf(home, handover string) (all []block) {
+	for line := range strings.Lines(handover) {
+		label := max(0, strings.IndexAny(line, "(#:"))
+		all = append(all, block{Kind: "line", Parts: append([]piece{{Text: line[:label], Strong: true}}, pieces(home, strings.TrimSpace(line[label:]))...)})
+	}
+	return all
+}
+
 func quoted(line string) (said string, ok bool) {
 	if said, ok := strings.CutPrefix(line, ">+ "); ok {
 		return said, true

@@ -1,11 +1,10 @@
 package web
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"io"
 
-	"ccd/archive"
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
@@ -18,7 +17,6 @@ const mostExported = 20
 type exported struct {
 	lifeData
 	Forgotten []compactionData
-	Companion *companionData
 	Files     []view.FileLine
 }
 
@@ -31,13 +29,7 @@ func Export(ctx context.Context, l *reader.Library, e *reader.Entry, w io.Writer
 	}
 	r := request{library: l, entry: e}
 	d := exported{lifeData: lifeData{head: r.head("life")}, Files: one.Files()}
-	d.Records, d.Compactions, d.Chart, d.Turns = one.Records, one.Compactions, newChart(d.Session.Session, one.Compactions), one.Turns
-	if err := d.forgotten(ctx, one); err != nil {
-		return err
-	}
-	if c, err := companionOf(ctx, l, e); err == nil {
-		d.Companion = &c
-	} else if !errors.As(err, new(*archive.DamageError)) {
+	if err := cmp.Or(d.overview(ctx, one), d.forgotten(ctx, one)); err != nil {
 		return err
 	}
 	look := newLook(true)
@@ -52,11 +44,11 @@ func Export(ctx context.Context, l *reader.Library, e *reader.Entry, w io.Writer
 
 func (d *exported) forgotten(ctx context.Context, one *view.Index) error {
 	for _, k := range d.Compactions[max(0, len(d.Compactions)-mostExported):] {
-		f, err := one.Forgotten(ctx, dropped.Choice{Boundary: k.N})
+		f, err := one.Forgotten(ctx, dropped.Choice{Boundary: k.N, Most: mostLines})
 		if err != nil {
 			return err
 		}
-		d.Forgotten = append(d.Forgotten, newCompaction(d.head, one, f))
+		d.Forgotten = append(d.Forgotten, newCompaction(d.head, f))
 	}
 	return nil
 }

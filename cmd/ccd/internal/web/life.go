@@ -17,10 +17,7 @@ import (
 	"ccd/internal/words"
 )
 
-const (
-	perLife  = 48  // entries of a page
-	allSteps = 300 // results listed there
-)
+const perLife = 48 // entries of a page
 
 // head is what every page of a session shows above.
 type head struct {
@@ -68,10 +65,12 @@ func (r *request) head(tab string) head {
 // lifeData is the page of a session's life.
 type lifeData struct {
 	head
+	State       []block // the handover
 	Chart       chart
+	Filled      []view.Part
+	Total       int64 // tokens of these
 	Compactions []dropped.Compaction
 	Steps       []view.Step // see view.Index.Steps
-	MoreSteps   int
 	StepTokens  int64
 	Turns       []reader.Turn
 	Entries     []entry
@@ -127,12 +126,11 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		return d, words.Hint(archive.ErrNotFound, "ccd restore --session %s", words.Shell(r.entry.ID))
 	}
 	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
-		d.Records, d.Turns = one.Records, slices.Clone(one.Turns)
-		d.Chart = newChart(d.Session.Session, one.Compactions)
-		d.Compactions = slices.Clone(one.Compactions)
+		if err := d.overview(ctx, one); err != nil {
+			return err
+		}
 		d.Steps, d.StepTokens = one.Steps()
-		d.MoreSteps = max(0, len(d.Steps)-allSteps)
-		d.Steps = d.Steps[:len(d.Steps)-d.MoreSteps]
+		d.Filled, d.Total = one.Filled(d.StepTokens, d.Chart.Last)
 		from, n := at, perLife
 		if at == 0 {
 			if to == 0 {
@@ -164,6 +162,15 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		return nil
 	})
 	return d, err
+}
+
+// overview is what the page of a session begins with.
+func (d *lifeData) overview(ctx context.Context, one *view.Index) error {
+	d.Records, d.Turns, d.Compactions = one.Records, slices.Clone(one.Turns), slices.Clone(one.Compactions)
+	d.Chart = newChart(d.Session.Session, one.Compactions)
+	state, err := one.State(ctx)
+	d.State = stateOf(address("s", d.Session.Agent, d.Session.ID), state)
+	return err
 }
 
 func (d *lifeData) fill(one *view.Index, entries []view.Entry) {

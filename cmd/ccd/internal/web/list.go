@@ -53,14 +53,6 @@ type row struct {
 	Spark chart
 }
 
-// Silent is how many sessions a list without a filter leaves out: copies, and those in which nobody spoke.
-func (d listData) Silent() int {
-	if d.Query != "" || d.Filter != (filter{}) {
-		return 0
-	}
-	return d.All - d.Total
-}
-
 // ID is the query, if it may be the ID of an original: as good as every one has a digit, which no word has.
 func (d listData) ID() string {
 	if mark.IsID(d.Query) && strings.ContainsAny(d.Query, "0123456789") {
@@ -101,9 +93,6 @@ type filter struct {
 	Subs    bool
 }
 
-// urgent is the state of sessions that need attention.
-const urgent = "attention"
-
 func (f filter) passes(s status.Session) bool {
 	switch {
 	case f.Within != "":
@@ -112,7 +101,7 @@ func (f filter) passes(s status.Session) bool {
 		return false
 	case f.Agent != "" && s.Agent != f.Agent, f.Project != "" && s.Project != f.Project:
 		return false
-	case f.State == urgent:
+	case f.State == "attention":
 		return s.Attention != ""
 	}
 	return f.State == "" || s.State == f.State
@@ -127,7 +116,9 @@ func listPage(ctx context.Context, r *request) (answer, error) {
 	d.choices(all)
 	d.fill(all, max(1, r.number("page", 1)))
 	if d.Query == "" && d.Page == 1 && d.Filter == (filter{}) {
-		d.Now = r.board(ctx, all, now)
+		if d.Now = r.board(ctx, all, now); q.Get("part") == "" {
+			d.Now.Week = r.weekly(ctx, now)
+		}
 	}
 	d.link(r.URL.Query())
 	if d.Query != "" && q.Get("titles") == "" { // with titles, the page asks again while a person types

@@ -206,7 +206,6 @@ type shelf struct {
 	indexes []*index        // the last used first
 
 	glances map[transcript.Key]glance
-	week    *weekly // nil until it was added up
 }
 
 // load returns the sessions as they are now, and reads the archive if it has changed. Each caller gets its own copy of the Library,

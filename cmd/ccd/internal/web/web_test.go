@@ -1,13 +1,10 @@
 package web
 
 import (
-	"context"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
-	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
@@ -33,16 +30,6 @@ func TestDiffOfVersions(t *testing.T) {
 	got := versionsOf(all)
 	if got[2].Diff != "@@ -1,2 +1,2 @@\n one\n-two\n+2\n" || got[0].Diff+got[1].Diff+got[3].Diff != "" {
 		t.Errorf("%+v", got)
-	}
-}
-
-// TestWeekOfNobody: what a browser that has gone did not wait for is not kept for the next one as an empty week.
-func TestWeekOfNobody(t *testing.T) {
-	ctx, gone := context.WithCancel(context.Background())
-	gone()
-	r := &request{Server: &Server{}, library: &reader.Library{Place: &account.Place{}}}
-	if w := r.weekly(ctx, time.Now()); w != nil || r.shelf.week != nil {
-		t.Errorf("%+v, kept %+v", w, r.shelf.week)
 	}
 }
 

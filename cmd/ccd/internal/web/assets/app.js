@@ -1,5 +1,5 @@
 'use strict';
-// What ccd's page does beyond reading: search as you type, keys, the "seen" mark, live growth, copying. Without it, every
+// What ccd's page does beyond reading: search as you type, keys, live growth, copying. Without it, every
 // page can still be read.
 document.documentElement.classList.add('js');
 const $ = (q, from) => (from || document).querySelector(q);
@@ -33,6 +33,7 @@ if (find) {
     const got = await get('/?' + q, { signal: running.signal });
     $('#rows').ariaLive = find.value ? 'polite' : 'off'; // a list that follows what happens is not read aloud
     if (got) place(got, 'rows');
+    highlight(wordsOf(find.value), all('#rows .title, .found .snippet'));
   };
   find.addEventListener('input', () => {
     clearTimeout(timer);
@@ -56,13 +57,9 @@ function badge() {
   if (n > waits && document.hidden && tells && Notification.permission === 'granted') new Notification(waiting[0].textContent, { body: 'waits for you', tag: 'ccd' });
   waits = n;
 }
-function offer() { // until the person has answered; the browser may have refused for them
-  bell.hidden = Notification.permission !== 'default';
-  if (Notification.permission === 'denied') bell.after('Notifications are blocked by the browser');
-}
 if (bell && tells) {
-  offer();
-  bell.addEventListener('click', async () => { await Notification.requestPermission(); offer(); });
+  bell.hidden = Notification.permission !== 'default'; // the person has answered
+  bell.addEventListener('click', async () => { bell.replaceWith(await Notification.requestPermission() === 'granted' ? '' : 'Notifications are blocked by the browser'); });
 }
 if ($('#now')) {
   let turn = 0;
@@ -70,21 +67,37 @@ if ($('#now')) {
   setInterval(async () => {
     if (find.value || document.hidden && ++turn % 10) return;
     const got = await get('/?part=now');
-    if (got && !find.value) place(got, 'now', 'week', 'rows');
+    if (got && !find.value) place(got, 'now', 'rows');
     badge();
   }, 3000);
 }
 
-// place fills elements as they are in a page that the server made, except one with the focus.
+// place makes elements as they are in a page that the server made. A list that grows at its beginning waits while it has the focus.
 function place(text, ...ids) {
   const page = new DOMParser().parseFromString(text, 'text/html');
   for (const id of ids) {
     const old = document.getElementById(id), made = page.getElementById(id);
-    const box = old && made && $('details', made), open = box && $('details', old);
-    if (open) box.open = open.open;
-    if (old && made && old.innerHTML !== made.innerHTML && !old.contains(document.activeElement)) old.replaceChildren(...made.childNodes);
+    if (old && made && (id === 'requests' || !old.contains(document.activeElement))) merge(old, made);
   }
   return page.getElementById('entries');
+}
+
+// merge changes only what differs, so that what is scrolled, open, or has the focus stays so.
+function merge(old, made) {
+  const have = [...old.childNodes], want = [...made.childNodes];
+  want.forEach((w, i) => {
+    const h = have[i];
+    if (!h) old.append(w);
+    else if (h.nodeName !== w.nodeName) h.replaceWith(w);
+    else if (!w.attributes) { if (h.data !== w.data) h.data = w.data; }
+    else if (!h.isEqualNode(w)) {
+      const ours = a => a.name !== 'open' && a.name !== 'aria-current'; // the page's own
+      for (const a of [...h.attributes].filter(ours)) if (!w.hasAttribute(a.name)) h.removeAttribute(a.name);
+      for (const a of [...w.attributes].filter(ours)) h.setAttribute(a.name, a.value);
+      merge(h, w);
+    }
+  });
+  for (const h of have.slice(want.length)) h.remove();
 }
 
 // What a link leads to is open. A record without an entry leads to the next one that has one, or to the last.
@@ -110,23 +123,28 @@ document.addEventListener('click', e => {
 // The words of a search are marked in what it found, and in the record that one of these leads to, where the first of them is in view. If
 // the page cuts that record, and does not show all of them, the original does. What the search left out is not marked.
 const query = new URLSearchParams(location.search), id = query.get('id'), hit = query.get('mark');
-const words = ((hit || query.get('q') || '').replace(/(^|\s)(-\S+|NOT\s+\S+|AND|OR)(?=\s|$)/g, ' ').match(/[\p{L}\p{N}_]+/gu) || []).map(w => w.toLowerCase());
-if (words.length && CSS.highlights) {
-  const entry = hit && ($('.entry a.id[href$="id=' + CSS.escape(id || '') + '"]') || target() || document.body).closest('.entry'), shown = entry || $('#text') || $('#line');
-  const found = new Highlight(), word = new RegExp(words.join('|'), 'giu'), has = new Set();
-  for (const root of hit ? [shown || []].flat() : all('.found .snippet')) {
+const wordsOf = text => (text.replace(/(^|\s)(-\S+|NOT\s+\S+|AND|OR)(?=\s|$)/g, ' ').match(/[\p{L}\p{N}_]+/gu) || []).map(w => w.toLowerCase());
+function highlight(words, roots) { // returns the ranges that it marks
+  const found = [], word = new RegExp(words.join('|'), 'giu');
+  for (const root of words.length ? roots : []) {
     const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) for (const m of texts.currentNode.data.matchAll(word)) {
       const range = new Range();
       range.setStart(texts.currentNode, m.index);
       range.setEnd(texts.currentNode, m.index + m[0].length);
-      found.add(range);
-      has.add(m[0].toLowerCase());
+      found.push(range);
     }
   }
+  if (CSS.highlights) CSS.highlights.set('found', new Highlight(...found));
+  return found;
+}
+const words = wordsOf(hit || query.get('q') || '');
+if (words.length && !hit) highlight(words, all('#rows .title, .found .snippet'));
+else if (words.length) {
+  const entry = ($('.entry a.id[href$="id=' + CSS.escape(id || '') + '"]') || target() || document.body).closest('.entry'), shown = entry || $('#text') || $('#line');
+  const found = highlight(words, [shown || []].flat()), has = new Set(found.map(r => String(r).toLowerCase()));
   if (entry && id && has.size < new Set(words).size && (!has.size || $('.rest', entry))) location.replace($('#life').dataset.base + '/r/' + entry.dataset.record + '?' + new URLSearchParams({ id, mark: hit }));
-  CSS.highlights.set('found', found);
-  if (hit) addEventListener('load', () => { // the browser has gone to the record
+  addEventListener('load', () => { // the browser has gone to the record
     const [first] = found, box = first && first.startContainer.parentElement.closest('pre'), top = () => first.getBoundingClientRect().top;
     if (box) box.scrollTop += top() - box.getBoundingClientRect().top - box.clientHeight / 3;
     if (first && (top() < 0 || top() > innerHeight - 40)) scrollBy(0, top() - innerHeight / 3);
@@ -151,6 +169,13 @@ function jump(by) {
   const edge = list[by > 0 ? list.length - 1 : 0], beyond = edge && all('.turns [data-record]').map(e => +e.dataset.record).filter(n => by * n > by * edge.dataset.record);
   const record = beyond && (by > 0 ? beyond[0] : beyond.pop());
   if (record) location.href = $('#life').dataset.base + '?at=' + record + '#r' + record;
+  else say(by > 0 ? 'No later request' : 'No earlier request');
+}
+let saying;
+function say(text) { // for a moment
+  clearTimeout(saying);
+  $('#told').textContent = text;
+  saying = setTimeout(say, 2500, '');
 }
 function through(from, by) { // what the search shows
   const list = [find, ...all('#rows .title, #rows .where')], to = list[list.indexOf(from) + by];
@@ -164,31 +189,12 @@ document.addEventListener('keydown', e => {
   else if (key === '/') ($('#within') || $('#find, #q')).focus({ preventScroll: true });
   else if ($('#life') && (key === 'n' || key === 'j')) jump(1);
   else if ($('#life') && (key === 'p' || key === 'k')) jump(-1);
-  else if ($('#life') && key === 'm') mark();
   else if ($('#life') && key === '?') $('.keys').classList.toggle('shown');
   else return;
   e.preventDefault();
 });
 
-// "Seen up to here", kept by the browser for each session.
 const life = $('#life');
-const seenKey = life && 'seen ' + life.dataset.key;
-function keep(value) { try { localStorage.setItem(seenKey, value); } catch (e) { /* storage is off */ } }
-function seen() { try { return +localStorage.getItem(seenKey) || 0; } catch (e) { return 0; } }
-function mark() {
-  const here = all('.entry').filter(e => e.getBoundingClientRect().bottom <= innerHeight).pop();
-  if (here) keep(here.dataset.record);
-  showSeen();
-}
-function showSeen() {
-  for (const e of all('.seen-line')) e.remove();
-  const upTo = seen(), last = all('.entry').filter(e => +e.dataset.record <= upTo).pop();
-  if (!last || !last.nextElementSibling && +last.dataset.record < upTo) return; // its place is on another page
-  const line = document.createElement('p');
-  line.className = 'seen-line';
-  line.textContent = 'seen up to here';
-  last.after(line);
-}
 
 // The request in view is the current one of the list, and a note of what is new ends once that is in view.
 let current;
@@ -205,9 +211,6 @@ function follow() {
   $('aside').scrollTop = here.offsetTop - 60;
 }
 if (life) {
-  const open = !location.hash && !location.search && all('.entry[id]').pop(); // without an address, a session opens at its end
-  if (open) open.scrollIntoView();
-  showSeen();
   follow();
   addEventListener('scroll', () => requestAnimationFrame(follow), { passive: true });
 }
@@ -226,7 +229,7 @@ if (life) {
   };
   const take = text => {
     const atEnd = 'newest' in now, end = innerHeight + scrollY > document.documentElement.scrollHeight - 200;
-    const part = place(text, 'strip', 'about', 'chart', 'steps', ...(atEnd ? ['requests', 'said'] : []));
+    const part = place(text, 'strip', 'about', 'state', 'chart', 'steps', ...(atEnd ? ['requests', 'said'] : []));
     if (!part) return;
     badge();
     seen = part.dataset.seen;
@@ -238,7 +241,6 @@ if (life) {
       $('#entries').append(...part.childNodes);
       Object.assign(now, part.dataset);
       if (!('newest' in part.dataset)) delete now.newest;
-      showSeen();
     }
     note.hidden = fresh <= 0;
     if (fresh > 0) {
