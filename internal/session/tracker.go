@@ -169,7 +169,7 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 	t.calibration.count(it, chars)
 	if !it.Side {
 		t.status.Waiting = t.waits(it)
-		t.status.Asking, t.status.Open = t.asks != "", t.open != ""
+		t.status.Asking, t.status.Open = t.asks != "", t.open != "" && !it.Client().NoResults
 	}
 	if it.Copy { // it is in the context, and all it says was taken before
 		return chars, ""
@@ -272,9 +272,6 @@ func (t *Tracker) waits(it *transcript.Item) bool {
 	case transcript.Call:
 		if t.open = clip(it.Call, maxNote); it.Client().Op(it.Tool) == transcript.Ask {
 			t.asks = t.open
-		}
-		if it.Client().NoResults {
-			t.open = ""
 		}
 	case transcript.Result:
 		if it.Call == t.asks {

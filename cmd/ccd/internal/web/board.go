@@ -198,7 +198,6 @@ type weekly struct {
 // day is one of the strip.
 type day struct {
 	*work.Sum
-	Name  string
 	Share float64 // of the day with the most tokens
 }
 
@@ -210,10 +209,10 @@ func (r *request) weekly(ctx context.Context, now time.Time) *weekly {
 	from := time.Date(now.Year(), now.Month(), now.Day()-weekDays+1, 0, 0, 0, 0, now.Location())
 	since := reader.Choice{Since: from, Until: now, Session: func(*reader.Entry) bool { return true }}
 	sums, err := work.Of(ctx, r.library, work.Wanted{Choice: since, Models: r.library.Config.Models})
-	if err != nil {
-		return nil
+	if err == nil {
+		w.Edits, _, err = work.Files(ctx, r.library, since, mostEdits, func(string) bool { return true }, "")
 	}
-	if w.Edits, _, err = work.Files(ctx, r.library, since, mostEdits, func(string) bool { return true }, ""); err != nil {
+	if err != nil {
 		return nil
 	}
 	most := int64(1)
@@ -221,7 +220,7 @@ func (r *request) weekly(ctx context.Context, now time.Time) *weekly {
 		most = max(most, one.Tokens())
 	}
 	for n := range weekDays {
-		d := day{Sum: &work.Sum{}, Name: from.AddDate(0, 0, n).Format("Mon 2 Jan")}
+		d := day{Sum: &work.Sum{Name: from.AddDate(0, 0, n).Format("Mon 2 Jan")}}
 		if i := slices.IndexFunc(sums.Times, func(one *work.Sum) bool { return one.Name == d.Name }); i >= 0 {
 			d.Sum, d.Share = sums.Times[i], float64(sums.Times[i].Tokens())/float64(most)
 		}

@@ -53,8 +53,5 @@ func newCompaction(h head, f *dropped.Report) compactionData {
 
 // clip bounds a text on a page.
 func clip(text string) string {
-	if len(text) > view.MaxShown {
-		return strings.ToValidUTF8(text[:view.MaxShown], "")
-	}
-	return text
+	return strings.ToValidUTF8(text[:min(len(text), view.MaxShown)], "")
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor/sidecar"
 	"ccd/internal/lazy"
 	"ccd/internal/mark"
@@ -37,20 +36,14 @@ type piece struct {
 	Strong bool
 }
 
+// companionPage shows the companion as it was last written, or as the archive gives it now.
 func companionPage(ctx context.Context, r *request) (answer, error) {
-	d, err := companionOf(ctx, r.library, r.entry)
-	d.head = r.head("companion")
-	return answer{template: "companion", data: d}, err
-}
-
-// companionOf returns the companion as it was last written, or as the archive gives it now.
-func companionOf(ctx context.Context, l *reader.Library, e *reader.Entry) (d companionData, err error) {
-	c, err := l.Companion(ctx, e, false)
+	c, err := r.library.Companion(ctx, r.entry, false)
+	d := companionData{head: r.head("companion"), Home: address("s", r.entry.Agent, r.entry.ID), Written: c.Made == nil, Path: r.entry.Kept.Companion}
 	if err == nil {
 		d.Parsed, err = sidecar.Parse(c.Text)
 	}
-	d.Home, d.Written, d.Path = address("s", e.Agent, e.ID), c.Made == nil, e.Kept.Companion
-	return d, err
+	return answer{template: "companion", data: d}, err
 }
 
 // Companion writes a companion as one page that needs nothing else.

@@ -161,7 +161,8 @@ func (d *listData) fill(all []status.Session, page int) {
 	q := queryOf(line)
 	var shown []status.Session
 	for _, s := range all {
-		if d.Filter.passes(s) && (d.Query == "" || q.In(about(s))) {
+		about := strings.Join([]string{s.Name, s.Title, s.Asked, s.Project, s.Session, strings.Join(s.Tags, " ")}, "\n")
+		if d.Filter.passes(s) && (d.Query == "" || q.In(about)) {
 			shown = append(shown, s)
 		}
 	}
@@ -171,11 +172,6 @@ func (d *listData) fill(all []status.Session, page int) {
 	for _, s := range shown[(d.Page-1)*perPage : min(d.Total, d.Page*perPage)] {
 		d.Rows = append(d.Rows, newRow(s))
 	}
-}
-
-// about is what a session is found by.
-func about(s status.Session) string {
-	return strings.Join([]string{s.Name, s.Title, s.Asked, s.Project, s.Session, strings.Join(s.Tags, " ")}, "\n")
 }
 
 // queryOf returns the words of a line. A quote or a star alone is none.

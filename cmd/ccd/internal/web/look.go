@@ -52,7 +52,7 @@ func newLook(static bool) *look {
 		"clock":  func(t time.Time) string { return words.Format(t.Local(), "15:04") },
 		"day":    func(t time.Time) string { return words.Format(t.Local(), "Monday, 2 January 2006") },
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"tokens": words.Tokens, "comma": func(n any) string { return humanize.Comma(reflect.ValueOf(n).Int()) }, "bytes": size, "count": words.Count,
+		"tokens": words.Tokens, "comma": func(n any) string { return humanize.Comma(reflect.ValueOf(n).Int()) }, "bytes": func(n int64) string { return humanize.IBytes(uint64(max(0, n))) }, "count": words.Count,
 		"class": func(c dropped.Class) string { return cmp.Or(classNames[c], string(c)) }, "add": func(a, b int) int { return a + b },
 		"sub": func(a, b int) int { return a - b },
 		"mul": func(a, b float64) float64 { return a * b }, "down": func(share float64) float64 { return 1 - share },
@@ -137,8 +137,6 @@ func below(dir, path string) string {
 	}
 	return path
 }
-
-func size(n int64) string { return humanize.IBytes(uint64(max(0, n))) }
 
 // classNames are what people call the classes of facts.
 var classNames = map[dropped.Class]string{

@@ -37,8 +37,7 @@ type fileData struct {
 	Path     string
 	Versions []fileVersion // the newest first
 	Shown    *fileVersion  // the version that is shown whole
-	With     int           // the version that it is compared with, 0 for none
-	Changes  string        // from the older to the newer of the two
+	With     int           // the version that it is compared with, from the older to the newer; 0 for none
 	Cut      bool
 }
 
@@ -75,10 +74,10 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 	d := fileData{head: r.head("files")}
 	d.Path, d.Versions = path, versionsOf(all)
 	if show > 0 {
-		if with := r.number("with", 0); with > 0 && with <= len(all) && all[with-1].Known && all[show-1].Known {
-			d.With, d.Changes = with, changes(all[min(with, show)-1], all[max(with, show)-1])
-		}
 		one := d.Versions[show-1]
+		if with := r.number("with", 0); with > 0 && with <= len(all) && all[with-1].Known && one.Known {
+			d.With, one.Diff = with, changes(all[min(with, show)-1], all[max(with, show)-1])
+		}
 		one.Text = clip(one.Text)
 		d.Cut, d.Shown = len(one.Text) < len(all[show-1].Text), &one
 	}
