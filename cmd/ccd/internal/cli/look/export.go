@@ -22,10 +22,10 @@ func (a *app) exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "export [SESSION]", GroupID: cli.Everyday, Short: "write a session as one HTML file",
 		Long: `Writes the whole session as one page that needs no server, no network and no
-JavaScript: its requests, answers, calls and files, its context over time,
-what each compaction dropped, and the companion. Long texts and outputs are
-cut; each has the ID that ccd restore prints in full. On a terminal, the file
-is named after the session.
+JavaScript: where the work stands, its context over time, its requests,
+answers, calls and files, and what each compaction dropped. Long texts and
+outputs are cut; each has the ID that ccd restore prints in full. On a
+terminal, the file is named after the session.
 
 ` + cli.SessionWords,
 		Example: `  ccd export                           this directory's session
