@@ -145,7 +145,7 @@ func exists(path string) bool {
 
 // options returns the compaction options of a session.
 func (d *Daemon) options(s *session) compactor.Options {
-	return d.Compaction.With(s.manual()).Reading(d.Agents.Paths(s.Agent))
+	return d.Compaction.With(s.manual())
 }
 
 // manual returns the options that were requested for this session, now or earlier.
@@ -158,7 +158,7 @@ func (s *session) manual() compactor.Manual {
 
 // hash returns the hash of the session's options. The common one is computed once, because every scan compares it.
 func (d *Daemon) hash(s *session) string {
-	if s.manual().IsZero() && d.Agents.Paths(s.Agent) == "" {
+	if s.manual().IsZero() {
 		return d.optionsHash
 	}
 	return d.options(s).Hash()

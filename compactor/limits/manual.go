@@ -39,12 +39,6 @@ func (o Options) With(m Manual) Options {
 	return o
 }
 
-// Reading returns the options for an agent whose records are read by the given paths of the configuration ("" if by none).
-func (o Options) Reading(paths string) Options {
-	o.Paths = paths
-	return o
-}
-
 // The limits of a focus. Its words are in the front matter, and each is searched for in every message.
 const (
 	maxFocus     = 32 // words

@@ -82,7 +82,6 @@ type Options struct {
 	SummaryChars   int              `json:"summary_chars"`        // maximum length of a summary, chars
 	LongCap        string           `json:"long_cap"`             // "log": that limit grows with texts beyond 5000 chars; "off"
 	Focus          []string         `json:"focus,omitempty"`      // words that make messages with them important, lower case
-	Paths          string           `json:"paths,omitempty"`      // paths by which the records of a configured agent are read, "" for any other
 	FileAge        time.Duration    `json:"file_age"`             // after which the content of a file is half as important, 0: never
 	TalkAge        time.Duration    `json:"talk_age"`             // the same of what was said
 	KeepImportance float64          `json:"keep_importance"`      // 0..1 of the importance, times age, from which on an event comes first, 0: none does

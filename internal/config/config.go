@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strings"
 
-	"ccd/internal/agent/generic"
 	"ccd/internal/ownfile"
 	"ccd/internal/summarizer"
 )
@@ -117,8 +116,14 @@ func (c Config) RunsCommands() bool { return len(c.Summarizer.Command) > 0 }
 
 // Agents is [agents]: what agents may see, and additional agents.
 type Agents struct {
-	Reach   string                   `toml:"reach"`   // ReachProject or ReachAll
-	Formats map[string]generic.Agent `toml:"formats"` // by the name of the agent
+	Reach   string           `toml:"reach"`   // ReachProject or ReachAll
+	Formats map[string]Lists `toml:"formats"` // by the name of the agent
+}
+
+// Lists says where an agent's lists of messages are.
+type Lists struct {
+	Roots []string `toml:"roots"` // absolute
+	Glob  string   `toml:"glob"`  // matched against the path below a root and against the name; "": *.jsonl
 }
 
 // The values of agents.reach: an agent sees the sessions of its own project, or of all projects.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ccd/internal/agent/generic"
 	"ccd/internal/testkit"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -82,14 +81,14 @@ func TestFormats(t *testing.T) {
 			break
 		}
 	}
-	c, err := load(t, shown.String()+format+"role = '/role'\ncontent = '/text'\n")
+	c, err := load(t, shown.String()+format)
 	testkit.Must(t, err)
-	for i, f := range reflect.VisibleFields(reflect.TypeFor[generic.Agent]()) {
+	for i, f := range reflect.VisibleFields(reflect.TypeFor[Lists]()) {
 		if reflect.ValueOf(c.Agents.Formats["tinker"]).Field(i).IsZero() {
 			t.Errorf("the example does not show agents.formats.tinker.%s", f.Tag.Get("toml"))
 		}
 	}
-	want := generic.Agent{Roots: []string{"/home/me/mine"}, Role: []string{"/role"}, Content: []string{"/text"}}
+	want := Lists{Roots: []string{"/home/me/mine"}}
 	if diff := cmp.Diff(want, c.Agents.Formats["mine"]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -133,12 +132,9 @@ func TestBadFiles(t *testing.T) {
 		{"misspelt agent", "[watch.roots]\nclaude-cod = [\"/x\"]", `line 2: watch.roots.claude-cod: unknown agent "claude-cod"; did you mean "claude-code"?`},
 		{"empty root", "[watch]\nroots.codex = [\"\"]", `line 2: watch.roots.codex: entry 1: must be a path`},
 		{"relative root", "[watch]\nroots.codex = [\n  \"x\",\n]", `line 2: watch.roots.codex: entry 1: must be an absolute path`},
-		{"bad path", format + "role = '/role'\ncontent = 'text'\n", `line 4: agents.formats.mine.content: entry 1: must be a JSON Pointer such as "/message/role"`},
-		{"bad path of several", format + "role = '/role'\ncontent = ['/a', '/b~2']\n", `line 4: agents.formats.mine.content: entry 2: must be a JSON Pointer`},
-		{"path of another type", format + "content = '/x'\nrole = 3\n", `line 4: agents.formats.mine.role: must be a JSON Pointer or a list of them`},
-		{"no role", "[log]\n" + format + "content = '/x'\n", `line 2: agents.formats.mine: role is missing`},
-		{"unknown path", format + "role = '/role'\ncontent = '/x'\ncalls_id = '/id'\n", `line 5: unknown key "agents.formats.mine.calls_id"; did you mean "agents.formats.mine.call_id"`},
-		{"relative root of a format", "[agents.formats.mine]\nroots = ['x']\nrole = '/r'\ncontent = '/c'\n", `line 2: agents.formats.mine.roots: entry 1: must be an absolute path`},
+		{"no root", "[log]\n[agents.formats.mine]\nglob = '*.json'\n", `line 2: agents.formats.mine: roots is missing`},
+		{"unknown key of a format", format + "globe = '*'\n", `line 3: unknown key "agents.formats.mine.globe"; did you mean "agents.formats.mine.glob"`},
+		{"relative root of a format", "[agents.formats.mine]\nroots = ['x']\n", `line 2: agents.formats.mine.roots: entry 1: must be an absolute path`},
 		{"name of another agent", "[agents.formats.codex]\nroots = ['/x']\n", `line 1: agents.formats.codex: the name must be lower-case letters, digits and hyphens, and not the name of another agent`},
 		{"name with a slash", "[agents.formats.'a/b']\n", `line 1: agents.formats."a/b": the name must be`},
 		{"no table", "[agents.formats]\nmine = 3\n", `line 2: agents.formats.mine: expected table`},

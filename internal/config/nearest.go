@@ -5,8 +5,6 @@ import (
 	"reflect"
 
 	"github.com/BurntSushi/toml"
-
-	"ccd/internal/agent/generic"
 )
 
 // unknown returns the error for an unknown name of something (a key, an agent), with the nearest known one. The name may come from any file
@@ -43,7 +41,7 @@ func (c *Config) unknownKey(key toml.Key) error {
 		}
 		known = append(known, k.section, k.String())
 	}
-	for _, of := range named(reflect.TypeFor[generic.Agent]()) {
+	for _, of := range named(reflect.TypeFor[Lists]()) {
 		known = append(known, key[:len(key)-1].String()+"."+of)
 	}
 	return unknown("key", name, known)

@@ -96,8 +96,6 @@ func (c *Config) wrongEntries(all *faults) {
 		all.add(must(userName().MatchString(name) && !slices.Contains(append(agents, "messages", "all"), name),
 			"the name must be lower-case letters, digits and hyphens, and not the name of another agent"), key...)
 		all.add(must(len(f.Roots) > 0, "roots is missing"), key...)
-		all.add(must(len(f.Role) > 0, "role is missing"), key...)
-		all.add(must(len(f.Content) > 0, "content is missing"), key...)
 		all.add(c.directories(f.Roots), append(key, "roots")...)
 		all.add(glob(f.Glob), append(key, "glob")...)
 	}

@@ -15,9 +15,6 @@ import (
 type Format struct {
 	Agent string // name in keys, flags and --json
 	Title string // name for people
-	// Paths identifies the configured paths by which its records are read; "" for an agent with a package. They affect
-	// companions like options.
-	Paths string
 	How   string // how the client is connected to ccd, in one line, if `ccd agents install` does not do it
 	// Connect says what `ccd agents install` writes; nil if it writes nothing.
 	Connect *Connect
@@ -203,6 +200,12 @@ func Stem(rel string) (stem string, ok bool) {
 	return stem, ok && stem != "" && stem[0] != '.'
 }
 
+// roles has the other names of roles.
+var roles = map[string]string{
+	"human": "user", "model": "assistant", "ai": "assistant", "agent": "assistant", "bot": "assistant", "gpt": "assistant",
+	"function": "tool", "tool_result": "tool", "observation": "tool",
+}
+
 // parseMessage parses one message of a plain list: {"id"?, "role", "content"}, with a string or a list of text,
 // tool_use, tool_result and image blocks as content. It also accepts the other common form (role "tool", tool_calls).
 func parseMessage(d *Decoder, r *Record, value Node) {
@@ -213,13 +216,14 @@ func parseMessage(d *Decoder, r *Record, value Node) {
 	r.Time = ParseTime(m.Field("timestamp"))
 	r.Model = Reuse(&d.Last.Model, m.Field("model"))
 	r.Unknown = r.Unknown || len(content.Raw) == 0 && len(calls.Raw) == 0
-	v := Voice{Role: role.Text(), By: d.Author(), Message: r.UUID}
+	v := Voice{Role: cmp.Or(roles[role.Text()], role.Text()), By: d.Author(), Message: r.UUID}
 	switch v.Role {
 	case "user", "assistant", "system", "developer":
 		d.Content(r, content, v)
 	case "tool":
 		call := m.Field("tool_call_id").Text()
-		r.AddFirst(Item{Kind: Result, Call: call, Tool: d.ToolOf(call), Message: v.Message}, content)
+		failed := m.Field("is_error").IsTrue() || m.Field("exit_code").Integer() != 0
+		r.AddFirst(Item{Kind: Result, Call: call, Tool: d.ToolOf(call), Message: v.Message, Failed: failed}, content)
 	default: // parse the content even without a role
 		r.Unknown = r.Unknown || v.Role != ""
 		d.Content(r, content, v)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ccd/internal/agent/generic"
 	"ccd/internal/agent/registry"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
@@ -72,8 +71,8 @@ var forms = map[string]form{
 	"copilot-cli": {path: storyID + "/events.jsonl", context: 16421, before: 151300, lacks: []string{rewinds, wholeReads}},
 	"pi":          {path: "--home-ada-shop--/2026-09-14T08-00-00-000Z_" + storyID + ".jsonl", context: 13160, before: 151300},
 	"openclaw":    {path: "main/sessions/" + storyID + ".jsonl", context: 13160, before: 151300, lacks: []string{wholeReads}},
-	// No path of the configuration leads to an exit status, a compaction or a rewind.
-	"tinker": {path: "shop/" + storyID + ".jsonl", context: 10470, lacks: []string{status, compactions, rewinds, wholeReads}},
+	// A list of messages has neither usage, statuses, compactions nor rewinds.
+	"tinker": {path: "shop/" + storyID + ".jsonl", lacks: []string{usage, status, compactions, rewinds, wholeReads}},
 	// Going back removes what follows from the database.
 	"opencode": {path: "ses_" + storyID + ".json", context: 16140, lacks: []string{lines, rewinds, wholeReads}},
 	// The working directory is outside the messages; what follows a message that is taken back is cut out of the file.
@@ -82,12 +81,7 @@ var forms = map[string]form{
 
 // agents returns the rows that have a package, and one of a configuration.
 func agents() registry.Table {
-	return registry.Table{}.With(generic.Row("tinker", generic.Agent{
-		Roots: []string{"/srv/tinker/sessions"}, Role: []string{"/message/role"}, Content: []string{"/message/content"}, Time: []string{"/at"},
-		Parts: []string{"/message/tool_calls"}, Tool: []string{"/function/name"}, CallID: []string{"/message/tool_call_id", "/id"},
-		Arguments: []string{"/function/arguments"}, Result: []string{"/message/output"}, Failed: []string{"/message/exit_code"},
-		Usage: []string{"/usage/input", "/usage/cached", "/usage/output"}, ID: []string{"/id"}, Model: []string{"/model"}, Cwd: []string{"/cwd"},
-	}))
+	return registry.Table{}.With(registry.Lists("tinker", []string{"/srv/tinker/sessions"}, ""))
 }
 
 // The story, in every format.

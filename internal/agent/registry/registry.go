@@ -116,16 +116,6 @@ func (t Table) Lookup(agent string) (transcript.Format, bool) {
 	return transcript.Format{}, false
 }
 
-// Paths returns Format.Paths of an agent of the configuration, or "".
-func (t Table) Paths(agent string) string {
-	for i := range t.own {
-		if t.own[i].Agent == agent {
-			return t.own[i].Paths
-		}
-	}
-	return ""
-}
-
 // NewDecoder returns a decoder for a transcript of the agent, or for a plain list of messages.
 func (t Table) NewDecoder(agent string, class transcript.Class) *transcript.Decoder {
 	f := transcript.MessageList(anyClient)

@@ -20,7 +20,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/internal/agent/generic"
 	"ccd/internal/agent/registry"
 	"ccd/internal/config"
 	"ccd/internal/redact"
@@ -232,7 +231,7 @@ func Redaction(c config.Config) redact.Config {
 func AgentsOf(c config.Config) registry.Table {
 	var rows []transcript.Format
 	for _, name := range slices.Sorted(maps.Keys(c.Agents.Formats)) {
-		rows = append(rows, generic.Row(name, c.Agents.Formats[name]))
+		rows = append(rows, registry.Lists(name, c.Agents.Formats[name].Roots, c.Agents.Formats[name].Glob))
 	}
 	return registry.Table{}.With(rows...)
 }

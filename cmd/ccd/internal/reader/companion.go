@@ -180,7 +180,7 @@ func (l *Library) Fold(ctx context.Context, s transcript.Session, m compactor.Ma
 	quick, cancel := context.WithTimeout(ctx, foldLookUp)
 	generation := daemon.Generation(quick, l.Archive, s)
 	cancel()
-	model := compactor.New(l.OptionsFor(s.Agent).With(m), s)
+	model := compactor.New(Options(l.Place).With(m), s)
 	read, err := daemon.ReadTranscript(ctx, l.Archive, l.Agents, s, generation, watcher.TailOptions{Rest: true}, func(r *transcript.Record) {
 		if model.Add(r); each != nil && r.N > 0 && r.Span.Off >= 0 {
 			each(r)

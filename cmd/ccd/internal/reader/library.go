@@ -300,12 +300,7 @@ func (e *Entry) Generation(n int) (archive.Generation, error) {
 
 // Options returns what decides the session's companion: the configured options and the session's own.
 func (l *Library) Options(e *Entry) compactor.Options {
-	return l.OptionsFor(e.Agent).With(e.Kept.Manual)
-}
-
-// OptionsFor returns the configured options for the sessions of an agent.
-func (l *Library) OptionsFor(agent string) compactor.Options {
-	return Options(l.Place).Reading(l.Agents.Paths(agent))
+	return Options(l.Place).With(e.Kept.Manual)
 }
 
 // StartedBy reports whether the session is a sub-agent of another one.

@@ -239,7 +239,7 @@ func (a *app) compactOne(ctx context.Context, d *daemon.Daemon, l *reader.Librar
 	done := a.Waiting()
 	switch {
 	case preview && gone:
-		c, err = l.Recompact(ctx, e, l.OptionsFor(e.Agent).With(o.Merge(e.Kept.Manual)), daemon.Place{})
+		c, err = l.Recompact(ctx, e, reader.Options(l.Place).With(o.Merge(e.Kept.Manual)), daemon.Place{})
 	case preview:
 		if made, err = d.Preview(ctx, s, o); err == nil {
 			c = reader.Made(made, fileRecords(ctx, d.Agents, s))
