@@ -23,19 +23,12 @@ type gauge struct {
 	listed   bool   // the table of windows has that name
 	marked   bool   // the model was chosen with the mark of a large window
 	proven   int64  // window proved by reports, 0 if none
-	claim    reported
-	used     int64 // tokens that pressure is measured of
+	above    int    // replies in a row that reported more than the window
+	reply    uint64 // the last one of them
+	used     int64  // tokens that pressure is measured of
 	pressure float64
 	certain  float64 // pressure that may trigger
 	highest  float64
-}
-
-// reported is a larger window that reports suggest, but too few of them yet.
-type reported struct {
-	window  int64 // 0 if there is no claim
-	context int64 // as last reported
-	reply   uint64
-	replies int
 }
 
 const (
@@ -45,27 +38,12 @@ const (
 	maxStated      = 100000000 // nor a larger one
 )
 
-// size returns the window that pressure is measured against. assumed reports that nothing has confirmed it.
-func (g *gauge) size() (window int64, assumed bool) {
-	if g.claim.window > 0 {
-		return g.claim.window, true
-	}
-	return g.window, g.assumed
-}
-
-// cut forgets the reports of a context that was replaced. A compaction also decides a claim of a larger window: the claim is
-// false if the replaced context is known to have fit the smaller window, else true.
+// cut forgets the reports of a context that was replaced. Agents compact by themselves shortly before their window is full, which
+// confirms an assumed one.
 func (g *gauge) cut(b *transcript.Boundary) {
-	g.reported = 0
-	switch {
-	case g.claim.window == 0:
-		if b.Trigger == "auto" && b.Before > g.window*provingShare/100 && b.Before <= g.window {
-			g.assumed = false // agents compact by themselves shortly before their window is full
-		}
-	case b.Before > 0 && b.Before <= g.window:
-		g.claim = reported{}
-	default:
-		g.prove()
+	g.reported, g.above = 0, 0
+	if b.Trigger == "auto" && b.Before > g.window*provingShare/100 && b.Before <= g.window {
+		g.assumed = false
 	}
 }
 
@@ -88,15 +66,15 @@ func (g *gauge) take(o limits.Options, r *transcript.Record, chars int64) {
 	if !g.reports {
 		used = limits.Tokens(chars)
 	}
-	window, _ := g.size()
-	g.used, g.pressure = used, pressureOf(used, window)
-	if g.claim.window == 0 {
-		g.certain = g.pressure
-		if g.stated == 1 { // the next report may contradict the first
-			g.certain = pressureOf(used, max(window, g.named))
-		}
-		g.highest = max(g.highest, g.certain)
+	g.used, g.pressure = used, pressureOf(used, g.window)
+	if g.above > 0 { // the report is wrong, or the window
+		return
 	}
+	g.certain = g.pressure
+	if g.stated == 1 { // the next report may contradict the first
+		g.certain = pressureOf(used, max(g.window, g.named))
+	}
+	g.highest = max(g.highest, g.certain)
 }
 
 func pressureOf(used, window int64) float64 {
@@ -119,7 +97,7 @@ func (g *gauge) takeWindow(u *transcript.Usage) {
 	case g.stated > 0 && w != g.other && w != g.named:
 		g.other = w
 	default:
-		g.window, g.assumed, g.stated, g.claim, g.other = w, false, 1, reported{}, 0
+		g.window, g.assumed, g.stated, g.above, g.other = w, false, 1, 0, 0
 	}
 }
 
@@ -133,9 +111,15 @@ func (g *gauge) takeContext(o limits.Options, u *transcript.Usage) {
 	case !Plausible(u.Context, most):
 		return
 	case u.Context > g.window && g.stated == 0 && g.window < o.LargeWindow:
-		g.countClaim(o.LargeWindow, u, transcript.Hashed(u.ID))
+		if reply := transcript.Hashed(u.ID); u.ID == "" || g.above == 0 || reply != g.reply {
+			g.above, g.reply = g.above+1, reply
+		}
+		if g.above == provingReplies { // the highest pressure was measured against the smaller window
+			g.highest *= float64(g.window) / float64(o.LargeWindow)
+			g.window, g.proven, g.assumed, g.above = o.LargeWindow, o.LargeWindow, false, 0
+		}
 	default:
-		g.claim = reported{}
+		g.above = 0
 	}
 	g.reported, g.reports = u.Context, true
 }
@@ -143,25 +127,6 @@ func (g *gauge) takeContext(o limits.Options, u *transcript.Usage) {
 // Plausible reports whether a context of so many tokens fits a window. It allows an eighth more, because agents reserve a part
 // of the real window and report the rest.
 func Plausible(context, window int64) bool { return context > 0 && context <= window+window/8 }
-
-// countClaim counts a report above the known window.
-func (g *gauge) countClaim(window int64, u *transcript.Usage, reply uint64) {
-	if u.ID == "" || reply != g.claim.reply {
-		g.claim.replies++
-	}
-	g.claim.window, g.claim.context, g.claim.reply = window, u.Context, reply
-	if g.claim.replies >= provingReplies {
-		g.prove()
-	}
-}
-
-// prove accepts a claim that turned out to be true. It lowers the highest pressure, which was measured against the smaller
-// window.
-func (g *gauge) prove() {
-	g.highest *= float64(g.window) / float64(g.claim.window)
-	g.window, g.proven, g.assumed = g.claim.window, g.claim.window, false
-	g.claim = reported{}
-}
 
 // modelOf returns the model in a record, or "" for a record of an inline sub-agent, which may have another model than the
 // session.
@@ -212,7 +177,7 @@ func (g *gauge) setWindow(o limits.Options) {
 	if g.stated > 0 {
 		return
 	}
-	g.window, g.claim = max(g.named, g.proven), reported{}
+	g.window, g.above = max(g.named, g.proven), 0
 	if g.marked {
 		g.window = max(g.window, o.LargeWindow)
 	}
@@ -225,15 +190,14 @@ func (t *Tracker) trigger(boundary bool) {
 	if st.Trigger != "" {
 		return
 	}
-	window, _ := t.gauge.size()
-	limit := cmp.Or(max(t.o.Threshold, 0), window-min(t.o.MaxOutput, 20000)-13000) // estimated tokens that trigger
+	limit := cmp.Or(max(t.o.Threshold, 0), t.gauge.window-min(t.o.MaxOutput, 20000)-13000) // estimated tokens that trigger
 	saves := limits.Tokens(t.held.chars-t.held.newest()) >= t.o.MinSavings
 	switch {
 	case boundary:
 		st.Trigger = "boundary"
 	case saves && limits.Tokens(t.held.chars) > limit:
 		st.Trigger = "threshold"
-	case saves && t.gauge.claim.window == 0 && t.gauge.certain >= t.o.Pressure:
+	case saves && t.gauge.certain >= t.o.Pressure:
 		st.Trigger = "pressure"
 	}
 }

@@ -354,7 +354,7 @@ func (t *Tracker) Status() Status {
 	st := t.status
 	st.Context, st.Total = limits.Tokens(t.held.chars), limits.Tokens(t.held.total)
 	st.Reported = t.gauge.reported
-	st.Window, st.Assumed = t.gauge.size()
+	st.Window, st.Assumed = t.gauge.window, t.gauge.assumed
 	st.Pressure = t.gauge.pressure
 	st.Level, st.Curve = t.Level(), t.curve
 	st.Deeds = slices.Clip(t.deeds.list)
