@@ -405,7 +405,7 @@ func (d *draft) cutRun(e *event) {
 	if text == "" && !e.Call.Result.Zero() {
 		silent = ", no output"
 	}
-	d.add(e, who+" `"+mark.Inline(d.relative(joined(e.Call.Command)), maxHead)+"`"+end+d.lasted(e)+silent, text)
+	d.add(e, who+" `"+mark.Inline(d.relative(joined(e.Call.Command)), maxHead)+"`"+end+silent, text)
 }
 
 func (d *draft) cutEdit(e *event) {
@@ -435,24 +435,6 @@ func (d *draft) cutEdit(e *event) {
 	d.addParts(e, e.row().minor, signed(removed, "-", len(added)))
 	if e.Call.State == session.Done {
 		d.effects[e.turn].change(files, names, len(added), len(removed))
-	}
-}
-
-// longRun is from which time on a command's head has it: until its result came.
-const longRun = time.Minute
-
-// lasted says after which time the result of a command came, "" if that was soon or nobody knows.
-func (d *draft) lasted(e *event) string {
-	if e.Kind != session.Did || e.time.IsZero() || e.Call.Result.Zero() {
-		return ""
-	}
-	switch took := d.s.Time(e.Call.Result.Rec).Sub(e.time); {
-	case took < longRun:
-		return ""
-	case took < 2*time.Minute:
-		return fmt.Sprintf(", after %d s", took/time.Second)
-	default:
-		return fmt.Sprintf(", after %d min", took/time.Minute)
 	}
 }
 
