@@ -27,8 +27,11 @@ func checkSegment(seg transcript.Segment) (transcript.Cursor, error) {
 }
 
 // base reads the records that the segment extends, and compares the tip.
-func (p *plan) base(ctx context.Context) error {
-	err := p.a.view(ctx, func(tx *bolt.Tx) error { return p.load(tx) })
+func (p *plan) base(ctx context.Context) (err error) {
+	if p.start, err = checkSegment(p.seg); err != nil {
+		return err
+	}
+	err = p.open.view(ctx, func(tx *bolt.Tx) error { return p.load(tx) })
 	if errors.Is(err, errAbsent) {
 		err = p.match()
 	}
@@ -83,7 +86,7 @@ func (p *plan) forget(ctx context.Context) error {
 	if err != nil {
 		return p.a.damageIn(p.session.Key, p.start, err)
 	}
-	f, err := p.tombs.continued(ctx, p.a.Reader(p.session.Key, p.start.Generation), p.start.Offset, sum)
+	f, err := p.tombs.continued(ctx, p.open.Reader(p.session.Key, p.start.Generation), p.start.Offset, sum)
 	if err == nil {
 		p.filled = f.Fill(p.seg.Data)
 	}
@@ -101,7 +104,7 @@ func (p *plan) cut(ctx context.Context) error {
 		return err
 	}
 	if from < tip {
-		open, err := p.a.Reader(p.session.Key, p.start.Generation).Span(ctx, transcript.Span{Off: from, Len: tip - from})
+		open, err := p.open.Reader(p.session.Key, p.start.Generation).Span(ctx, transcript.Span{Off: from, Len: tip - from})
 		if errors.Is(err, ErrNotFound) {
 			err = fmt.Errorf("%w: the session has changed meanwhile", ErrStale)
 		}
@@ -175,7 +178,7 @@ func (p *plan) advance() error {
 
 // share finds the frames that are stored already and intact. A damaged one is stored again.
 func (p *plan) share(ctx context.Context) error {
-	return p.a.viewAny(ctx, func(tx *bolt.Tx) error {
+	return p.open.viewAny(ctx, func(tx *bolt.Tx) error {
 		for _, b := range p.blocks {
 			if b.piece {
 				continue
@@ -195,7 +198,7 @@ func (p *plan) share(ctx context.Context) error {
 }
 
 // pack compresses the blocks to be written.
-func (p *plan) pack(context.Context) (err error) {
+func (p *plan) pack() (err error) {
 	for _, b := range p.blocks {
 		if !b.shared {
 			if b.stored, err = p.a.codec.pack(b.raw); err != nil {

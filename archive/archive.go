@@ -103,40 +103,62 @@ func Open(path string, o Options) (*Archive, error) {
 // What was forgotten is replaced in seg.Data. It fails with ErrForgotten if the session was.
 func (a *Archive) Append(ctx context.Context, s transcript.Session, seg transcript.Segment) (err error) {
 	defer wrap(&err, "append to session %s %s", s.Agent, s.ID)
-	p, err := a.plan(ctx, s, seg)
-	if err == nil && !p.noop() {
+	plans, err := a.plans(ctx, Addition{s, seg})
+	if err != nil {
+		return err
+	}
+	p := plans[0]
+	if err = p.err; err == nil && !p.noop() {
 		err = a.update(ctx, p.need, p.commit, &p.tip)
 	}
 	return err
 }
 
-// plan prepares an Append, outside the write lock.
-func (a *Archive) plan(ctx context.Context, s transcript.Session, seg transcript.Segment) (*plan, error) {
-	start, err := checkSegment(seg)
+// plans prepares Appends, outside the write lock. What they read, they read with one opening of the file.
+func (a *Archive) plans(ctx context.Context, additions ...Addition) ([]*plan, error) {
+	plans := make([]*plan, len(additions))
+	prepare := func(open *Archive) error {
+		for i, add := range additions {
+			p := &plan{a: a, open: open, session: add.Session, seg: add.Segment}
+			plans[i] = p
+			for _, step := range []func(context.Context) error{
+				p.base,   // reads the stored records, and compares the tip
+				p.forget, // replaces what was forgotten
+				p.cut,    // divides the bytes into frames and a piece, and hashes them
+				p.share,  // finds frames that are stored already
+			} {
+				if p.err == nil {
+					p.err = step(ctx)
+				}
+			}
+		}
+		return nil
+	}
+	if len(additions) == 0 {
+		return nil, nil
+	}
+	err := a.Held(ctx, prepare)
+	if errors.Is(err, errAbsent) {
+		err = prepare(a)
+	}
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{a: a, session: s, start: start, seg: seg}
-	for _, step := range []func(context.Context) error{
-		p.base,   // reads the stored records, and compares the tip
-		p.forget, // replaces what was forgotten
-		p.cut,    // divides the bytes into frames and a piece, and hashes them
-		p.share,  // finds frames that are stored already
-		p.pack,   // compresses the others
-	} {
-		if err := step(ctx); err != nil {
-			return nil, err
+	for _, p := range plans {
+		if p.err == nil {
+			p.err = p.pack()
 		}
 	}
-	return p, nil
+	return plans, nil
 }
 
 // plan is one Append. Everything except commit runs outside the write lock.
 type plan struct {
-	a       *Archive
+	a, open *Archive // the same; open is Held
 	session transcript.Session
 	start   transcript.Cursor
 	seg     transcript.Segment
+	err     error // why it cannot be committed
 
 	file              string // identifies the archive's file, "" if there was none
 	record, wasRecord sessionRecord

@@ -474,11 +474,11 @@ func TestReadWhileReplaced(t *testing.T) {
 	if n < 2 || !bytes.Equal(got, f.want[one]) {
 		t.Errorf("%d portions, %d bytes instead of %d", n, len(got), len(f.want[one]))
 	}
-	p, err := f.a.plan(t.Context(), session("one"), segment(1, int64(len(got)), []byte("x\n")))
+	plans, err := f.a.plans(t.Context(), Addition{session("one"), segment(1, int64(len(got)), []byte("x\n"))})
 	must(t, err)
 	_, err = openAt(t, f.a.Path(), Options{}).Compact(t.Context(), Removal{}, nil)
 	must(t, err)
-	if err := f.a.update(t.Context(), 0, p.commit); !errors.Is(err, ErrStale) {
+	if err := f.a.update(t.Context(), 0, plans[0].commit); !errors.Is(err, ErrStale) {
 		t.Errorf("an append that was planned on another file: %v", err)
 	}
 	sound(t, f.a)

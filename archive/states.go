@@ -35,13 +35,16 @@ func (a *Archive) Save(ctx context.Context, additions []Addition, changes []Chan
 	var raced []transcript.Key
 	var tips []*landed
 	var need int64
-	for _, add := range additions {
-		p, err := a.plan(ctx, add.Session, add.Segment)
+	all, err := a.plans(ctx, additions...)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range all {
 		switch {
-		case errors.Is(err, ErrStale):
-			raced = append(raced, add.Session.Key)
-		case err != nil:
-			return nil, fmt.Errorf("append to session %s %s: %w", add.Session.Agent, add.Session.ID, err)
+		case errors.Is(p.err, ErrStale):
+			raced = append(raced, p.session.Key)
+		case p.err != nil:
+			return nil, fmt.Errorf("append to session %s %s: %w", p.session.Agent, p.session.ID, p.err)
 		case !p.noop():
 			plans, tips, need = append(plans, p), append(tips, &p.tip), need+p.need
 		}

@@ -146,7 +146,7 @@ func (h *handover) observeDone(e *event, args []string, out string, seen map[str
 			seen["HEAD"] = observation{e, strings.TrimSpace(fmt.Sprintf("HEAD `%s` %s", h.proves(e.Call.Result, m[1])[:min(len(m[1]), 12)], subject(m[3])))}
 		}
 	}
-	if m := last(printedBranch, out); m != nil && printsBranch(args) {
+	if m := branchPrinted(args, out); m != nil {
 		seen["branch"] = observation{e, m[1]}
 	} else if name := madeBranch(args); name != "" && !e.Call.Silent {
 		seen["branch"] = observation{e, name}
@@ -155,7 +155,7 @@ func (h *handover) observeDone(e *event, args []string, out string, seen map[str
 
 // moved takes what a git command printed that moves the work tree or the branch. Another branch keeps what is not committed.
 func (h *handover) moved(e *event, args []string, out string, seen map[string]observation) {
-	switched := printsBranch(args) && last(printedBranch, out) != nil || madeBranch(args) != ""
+	switched := branchPrinted(args, out) != nil || madeBranch(args) != ""
 	h.movedHead(e, args, out, switched, seen)
 	if switched && e.Call.State == session.Done { // the branch says it
 		delete(seen, "ahead")
@@ -232,15 +232,13 @@ func moves(args []string) bool {
 	return moving[args[0]] && !(args[0] == "stash" && len(args) > 1 && (args[1] == "list" || args[1] == "show"))
 }
 
-// printsBranch reports whether what a git command prints names the branch that is checked out.
-func printsBranch(args []string) bool {
-	switch args[0] {
-	case "status", "checkout", "switch":
-		return true
-	case "branch":
-		return !slices.Contains(args, "-a") && !slices.Contains(args, "-r")
+// branchPrinted returns where a git command printed the branch that is checked out, nil if it does not print that.
+func branchPrinted(args []string, out string) []string {
+	switch verb := args[0]; {
+	case verb == "status", verb == "checkout", verb == "switch", verb == "branch" && !slices.Contains(args, "-a") && !slices.Contains(args, "-r"):
+		return last(printedBranch, out)
 	}
-	return false
+	return nil
 }
 
 // subject returns the subject of a commit in quotes, "" for none.

@@ -36,7 +36,6 @@ func (d *Daemon) append(ctx context.Context, s *session, seg transcript.Segment,
 			return err
 		}
 	}
-	seg.Data = bytes.Clone(seg.Data)
 	s.waiting = &seg
 	b.bytes += len(seg.Data)
 	b.note(s)

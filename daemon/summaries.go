@@ -135,7 +135,7 @@ func (d *Daemon) isSummarizer(s *session, seg transcript.Segment) bool {
 	if len(seg.Data) > maxPeek {
 		seg.Data, seg.Rest = seg.Data[:maxPeek], false
 	}
-	for r := range d.Agents.NewDecoder(s.Agent, s.Class).Records(seg) {
+	for r := range d.Agents.Exact().NewDecoder(s.Agent, s.Class).Records(seg) {
 		if asks, settled := compactor.Asks(r); settled {
 			return asks
 		}

@@ -156,10 +156,11 @@ func (t *tailer) segments(ctx context.Context, yield func(transcript.Segment, er
 		if !yield(seg, nil) || eof {
 			return nil
 		}
-		t.buf = append(t.buf[:0], t.buf[n:]...)
-		if limit = segmentBytes; len(t.buf) > limit {
+		rest := t.buf[n:]
+		if limit = segmentBytes; len(rest) > limit {
 			limit = pieceBytes
 		}
+		t.buf = append(make([]byte, 0, max(len(rest), t.bufferSize(limit+1))), rest...) // the receiver has the other one
 	}
 }
 

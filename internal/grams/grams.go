@@ -44,8 +44,8 @@ type gram uint32
 // next returns the run that ends with the next byte.
 func (g gram) next(letter byte) gram { return g<<8 | gram(letter) }
 
-// whole reports whether each byte is a letter.
-func (g gram) whole() bool { return (g-0x01010101)&^g&0x80808080 == 0 }
+// whole returns 1 if each byte is a letter, else 0.
+func (g gram) whole() byte { return byte((uint64((g-0x01010101)&^g&0x80808080) - 1) >> 63) }
 
 // bit returns the bit of the gram in a filter of so many bits.
 func (g gram) bit(bits uint64) uint64 { return uint64(g*0x9e3779b1) * bits >> 32 }
@@ -73,7 +73,7 @@ const longest = 64
 func NewWord(folded []rune) (w Word) {
 	var last gram
 	for _, r := range folded[:min(len(folded), longest)] {
-		if last = last.next(letter(r)); last.whole() {
+		if last = last.next(letter(r)); last.whole() == 1 {
 			w = append(w, last)
 		}
 	}
@@ -92,16 +92,28 @@ func New(text []byte, length int) Filter {
 		letters[r], letters[r-'a'+'A'] = byte(r), byte(r)
 	}
 	f.add(text, &letters)
-	if !bytes.Contains(text, []byte(`\u`)) {
-		return f
-	}
 	for line := range bytes.Lines(text) {
-		for n := 0; n < 2 && bytes.Contains(line, []byte(`\u`)); n++ {
+		for n := 0; n < 2 && escapesLetter(line); n++ {
 			line = transcript.Unescaped(line)
 			f.add(line, &letters)
 		}
 	}
 	return f
+}
+
+// escapesLetter reports whether \u may stand for a letter in a line, or for what makes an escape or a letter of others. Without these
+// escapes the line has all the grams of its text.
+func escapesLetter(line []byte) bool {
+	for {
+		_, escape, found := bytes.Cut(line, []byte(`\u`))
+		if !found {
+			return false
+		}
+		if len(escape) < 4 || escape[0] != '0' || escape[1] != '0' || escape[2] > '3' {
+			return true
+		}
+		line = escape
+	}
 }
 
 func (f Filter) add(text []byte, letters *[utf8.RuneSelf]byte) {
@@ -111,10 +123,8 @@ func (f Filter) add(text []byte, letters *[utf8.RuneSelf]byte) {
 	for i := 0; i < len(text); {
 		begin := i
 		for ; i < len(text) && text[i] < utf8.RuneSelf; i++ {
-			if last = last.next(letters[text[i]]); last.whole() {
-				b := last.bit(bits)
-				f[b>>3] |= 1 << (b & 7)
-			}
+			last = last.next(letters[text[i]])
+			f.set(last, bits)
 		}
 		if i == len(text) {
 			return
@@ -130,11 +140,15 @@ func (f Filter) add(text []byte, letters *[utf8.RuneSelf]byte) {
 		}
 		r = Fold(r)
 		dotted = r == 'i'
-		if last = last.next(letter(r)); last.whole() {
-			b := last.bit(bits)
-			f[b>>3] |= 1 << (b & 7)
-		}
+		last = last.next(letter(r))
+		f.set(last, bits)
 	}
+}
+
+// set sets the bit of a gram if it is whole, without a branch: no processor could guess which way.
+func (f Filter) set(g gram, bits uint64) {
+	b := g.bit(bits)
+	f[b>>3] |= g.whole() << (b & 7)
 }
 
 // lacks returns how many grams of a word are in none of the filters.

@@ -175,7 +175,7 @@ func (t *Tracker) replied(r *transcript.Record) {
 	}
 	one := t.happened(Replied, r)
 	if one.Key = deedKey(t.session.Agent, r.Usage.ID); r.Usage.ID == "" {
-		one.Key = deedKey(t.session.Agent, r.Hash.Key(), r.Time.UnixNano())
+		one.Key = deedKey(t.session.Agent, r.Sum().Key(), r.Time.UnixNano())
 	}
 	one.Name, one.Spent, w.total = w.model, *r.Usage.Spent, r.Usage.Sum
 	if whole := (transcript.Node{Raw: r.Raw}); r.Usage.Side {

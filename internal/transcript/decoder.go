@@ -171,7 +171,11 @@ func (r *Record) Names() (name, said string) {
 		}
 		said = string(h.Sum(nil))
 	}
-	return cmp.Or(r.UUID, said, string(r.Hash[:])), said
+	if name = cmp.Or(r.UUID, said); name == "" {
+		sum := r.Sum()
+		name = string(sum[:])
+	}
+	return name, said
 }
 
 // Unlined reports whether the records so far are elements of one JSON value, not lines.
@@ -214,7 +218,7 @@ func appendTight(to, data []byte) []byte {
 // line returns the record of the line at off that ends with tail.
 func (d *Decoder) line(tail []byte, off int64) *Record {
 	if d.size == 0 && len(tail) <= MaxLine {
-		return d.record(tail, off, mark.Sum(tail))
+		return d.record(tail, off)
 	}
 	if len(tail) > 0 || d.size == 0 {
 		d.keep(tail, off)
@@ -225,9 +229,10 @@ func (d *Decoder) line(tail []byte, off int64) *Record {
 		d.part = nil
 	}
 	if long == nil {
-		return d.record(part, d.start, mark.Sum(part))
+		return d.record(part, d.start)
 	}
-	r := d.next(Span{d.start, size}, mark.Hash(long.Sum(nil)))
+	r := d.next(Span{d.start, size})
+	r.sum = mark.Hash(long.Sum(nil))
 	d.readEnds(r, d.head, d.tail)
 	d.head, d.tail = nil, nil
 	return r
@@ -289,11 +294,11 @@ func (d *Decoder) release() {
 	d.members = nil
 }
 
-func (d *Decoder) next(span Span, sum mark.Hash) *Record {
+func (d *Decoder) next(span Span) *Record {
 	d.n++
 	d.members = d.members[:0]
 	d.Chain.record = d.n
-	d.rec = Record{N: d.n, Span: span, Hash: sum, Items: d.items[:0], client: d.Client}
+	d.rec = Record{N: d.n, Span: span, Items: d.items[:0], client: d.Client}
 	d.rec.Fork, d.rec.Back, d.rec.From, d.joint = d.joint.fork, d.joint.back, d.joint.from, joint{}
 	return &d.rec
 }
@@ -307,8 +312,8 @@ func (d *Decoder) redacted(r *Record, line []byte) []byte {
 	return redact.Apply(line, 0, r.Marks)
 }
 
-func (d *Decoder) record(line []byte, off int64, sum mark.Hash) *Record {
-	r := d.next(Span{off, int64(len(line))}, sum)
+func (d *Decoder) record(line []byte, off int64) *Record {
+	r := d.next(Span{off, int64(len(line))})
 	r.Raw = d.redacted(r, line)
 	d.values(r, r.Raw)
 	for i := range r.Items {

@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"ccd/internal/mark"
 )
 
 // Node is a JSON value in a file. Its bytes are valid JSON (see values), so walking it only has to find where values
@@ -111,7 +109,7 @@ func (d *Decoder) wholeAfter(text []byte, from int) int {
 
 // knows reports whether a value is a record of a known type by itself.
 func (d *Decoder) knows(value []byte) bool {
-	r := NewDecoder(Format{Client: d.Client, Parse: d.parse}, d.Class).record(value, 0, mark.Hash{})
+	r := NewDecoder(Format{Client: d.Client, Parse: d.parse}, d.Class).record(value, 0)
 	return !r.Unknown && r.Type != ""
 }
 
@@ -130,7 +128,7 @@ func (d *Decoder) parseValue(r *Record, value Node) {
 // that has them and is more than bookkeeping.
 func (d *Decoder) addValue(r *Record, value Node) {
 	first := *r
-	*r = Record{N: r.N, Span: r.Span, Raw: r.Raw, Hash: r.Hash, Marks: r.Marks, Items: r.Items, client: r.client, exact: r.exact}
+	*r = Record{N: r.N, Span: r.Span, Raw: r.Raw, Marks: r.Marks, Items: r.Items, client: r.client, exact: r.exact}
 	d.parseValue(r, value)
 	if first.Type == "" || first.UI && !r.UI {
 		r.Unknown = r.Unknown || first.Unknown

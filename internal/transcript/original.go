@@ -10,8 +10,6 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"ccd/internal/lazy"
 )
 
 // Original returns an item's original as the agent saw it, from its raw span: a JSON string's text (a lone surrogate as
@@ -358,7 +356,7 @@ func Readable(kind Kind, raw []byte) (text []byte, same bool) {
 }
 
 func readableText(kind Kind, text []byte) ([]byte, bool) {
-	if kind == Thinking && inBase64().Match(text) {
+	if kind == Thinking && len(bytes.TrimLeft(text, inBase64)) == 0 {
 		return nil, false // one word of nothing else: encrypted, or a signature
 	}
 	if (kind == Call || kind == Result) && len(text) > 1 && text[0] == '{' && Valid(text) {
@@ -367,7 +365,8 @@ func readableText(kind Kind, text []byte) ([]byte, bool) {
 	return text, true
 }
 
-var inBase64 = lazy.Regexp(`^[\w+/=-]*$`)
+// inBase64 are the characters of both kinds of it.
+const inBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=-"
 
 func readableList(n Node) (text []byte, same bool) {
 	same = true

@@ -155,6 +155,14 @@ func (it *Item) Sum() mark.Hash {
 	return mark.Sum(it.exact)
 }
 
+// Sum returns the hash of the line without its newline, with its secrets.
+func (r *Record) Sum() mark.Hash {
+	if r.Long {
+		return r.sum
+	}
+	return mark.Sum(r.exact)
+}
+
 // Redacted reports whether secrets are left out of it.
 func (it *Item) Redacted() bool { return it.exact != nil && !bytes.Equal(it.exact, it.Raw) }
 
@@ -279,7 +287,6 @@ type Record struct {
 	N        int           // 1-based number of the line
 	Span     Span          // the line without its newline
 	Raw      []byte        // the line without its secrets; nil if it is longer than MaxLine
-	Hash     mark.Hash     // of the line without its newline, with its secrets
 	Marks    []redact.Mark // the secrets of the line, in order
 	Time     time.Time     // UTC; zero if the record has none
 	Type     string        // the agent's name of the type: "assistant", "system/compact_boundary", "response_item/message"
@@ -317,7 +324,8 @@ type Record struct {
 	Unread   bool     // Broken, Long, or Unknown (and no UI) with words in no item: a part that a person may have written is not read
 
 	client *Client
-	exact  []byte // the line
+	exact  []byte    // the line
+	sum    mark.Hash // of a line longer than MaxLine
 }
 
 // Understood counts how much of a transcript was understood.

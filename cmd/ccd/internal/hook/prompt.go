@@ -71,7 +71,7 @@ func (h Hooks) noteBoundary(s transcript.Session) bool {
 	_, records := endOf(h.Agents, s, 0)
 	for r := range records {
 		if r.Boundary != nil {
-			id = string(r.Hash.ID())
+			id = string(r.Sum().ID())
 		}
 	}
 	return id != "" && h.noteLevel(s, "compaction "+id)

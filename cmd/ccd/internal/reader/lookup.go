@@ -309,7 +309,7 @@ func (w *want) generation(ctx context.Context, g Reading) error {
 				w.add(g.Key, g.N, transcript.Pointer{Hash: h, Parts: []transcript.Part{{Span: span, Kind: kind}}, Record: r.N, Last: r.N, Time: r.Time, Note: note})
 			}
 		}
-		single(r.Hash, r.Span, transcript.Meta, "record")
+		single(r.Sum(), r.Span, transcript.Meta, "record")
 		w.add(g.Key, g.N, Whole(*r))
 		for _, it := range r.Items {
 			single(it.Sum(), it.Span, it.Kind, it.Kind.String())

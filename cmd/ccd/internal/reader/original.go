@@ -468,7 +468,7 @@ func placeOf(s *Entry, g archive.Generation, r *transcript.Record, at int64) Sec
 		}
 	}
 	if p.ID == "" && g.N != s.Tip().Generation { // #N names a record of the last one
-		p.ID = r.Hash.ID()
+		p.ID = r.Sum().ID()
 	}
 	return p
 }

@@ -116,7 +116,7 @@ func (r Reading) Holding(ctx context.Context, parts []transcript.Part) iter.Seq2
 // Whole returns the pointer to a record's whole line.
 func Whole(r transcript.Record) transcript.Pointer {
 	return transcript.Pointer{
-		Hash: mark.Combine([]mark.ID{r.Hash.ID()}), Shape: transcript.Lines, Parts: []transcript.Part{{Span: r.Span}},
+		Hash: mark.Combine([]mark.ID{r.Sum().ID()}), Shape: transcript.Lines, Parts: []transcript.Part{{Span: r.Span}},
 		Record: r.N, Last: r.N, Time: r.Time, Note: "record",
 	}
 }

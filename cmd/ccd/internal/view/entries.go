@@ -134,7 +134,7 @@ var kinds = map[transcript.Kind]string{
 var mostChars = map[string]int{Asked: askChars, Ahead: askChars, Said: textChars, Summarized: textChars, Thought: thoughtChars, Added: thoughtChars}
 
 func (w *writer) add(r *transcript.Record) {
-	line := mark.Combine([]mark.ID{r.Hash.ID()}).ID()
+	line := mark.Combine([]mark.ID{r.Sum().ID()}).ID()
 	if r.Long || r.Broken || r.Unknown && len(r.Items) > 0 {
 		w.put(r, Entry{Kind: Unparsed, ID: line, Left: int(r.Span.Len)})
 	}
