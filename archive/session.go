@@ -138,6 +138,21 @@ func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 	return all, damaged
 }
 
+// SessionsWhere returns the sessions whose key and state a function accepts, which must not keep the state. Damaged ones are left out.
+func (a *Archive) SessionsWhere(ctx context.Context, accepts func(k transcript.Key, state []byte) bool) (all []Session, err error) {
+	err = a.each(ctx, kindState, func(tx *bolt.Tx, key, v []byte) error {
+		k, failed := parseSessionKey(key)
+		state, damaged := unseal(kindState, key, v)
+		if failed == nil && damaged == nil && accepts(k, state) {
+			if s, err := a.stored(tx, key, kindSession.bucket(tx).Get(key)); err == nil {
+				all = append(all, s)
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
 // stored reads an entry of "sessions". It fails with a DamageError.
 func (a *Archive) stored(tx *bolt.Tx, key, v []byte) (s Session, err error) {
 	r, err := parseSession(key, v)

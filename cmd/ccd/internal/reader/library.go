@@ -99,6 +99,17 @@ func (l *Library) Load(ctx context.Context) error {
 			return err
 		}
 	}
+	l.take(ctx, stored)
+	for _, e := range l.Sessions { // those in reach: no other may be named
+		l.Damage = append(l.Damage, e.StateDamage, e.Lost)
+	}
+	l.Damage = slices.DeleteFunc(l.Damage, func(err error) bool { return err == nil })
+	l.loaded, l.seen, l.read = true, seen, read
+	return nil
+}
+
+// take makes archived sessions those of the library, as far as they are in reach.
+func (l *Library) take(ctx context.Context, stored []archive.Session) {
 	l.Sessions, l.entries = make([]*Entry, len(stored)), make(map[transcript.Key]*Entry, len(stored))
 	for i, s := range stored {
 		l.Sessions[i] = l.entry(s)
@@ -113,12 +124,6 @@ func (l *Library) Load(ctx context.Context) error {
 	l.relate()
 	l.shorten()
 	l.nameProjects()
-	for _, e := range l.Sessions { // those in reach: no other may be named
-		l.Damage = append(l.Damage, e.StateDamage, e.Lost)
-	}
-	l.Damage = slices.DeleteFunc(l.Damage, func(err error) bool { return err == nil })
-	l.loaded, l.seen, l.read = true, seen, read
-	return nil
 }
 
 // nameProjects names the directories of the sessions.
@@ -226,18 +231,19 @@ func (l *Library) Listed(agent string) (all []*Entry) {
 }
 
 // Earlier returns the newest listed session of the agent of s, other than s, that belongs to the project of a directory and has a
-// companion, nil if there is none.
+// companion, nil if there is none. An agent waits for it, so it reads only the sessions that have one.
 func (l *Library) Earlier(ctx context.Context, s transcript.Session, dir string) (*Entry, error) {
 	in := Library{Place: l.Place, reach: project.Of(dir, l.Home)}
-	if err := in.Load(ctx); err != nil {
-		return nil, err
-	}
+	stored, err := l.Archive.SessionsWhere(ctx, func(k transcript.Key, state []byte) bool {
+		return k.Agent == s.Agent && k != s.Key && daemon.MayHaveCompanion(state)
+	})
+	in.take(ctx, stored)
 	for _, e := range in.Listed(s.Agent) {
-		if e.Key != s.Key && e.HasCompanion() {
+		if e.HasCompanion() {
 			return e, nil
 		}
 	}
-	return nil, nil
+	return nil, err
 }
 
 func (l *Library) entry(s archive.Session) *Entry {
