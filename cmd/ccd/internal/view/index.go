@@ -234,13 +234,13 @@ func (l *Index) Steps() (all []Step, tokens int64) {
 // stateRoom is the room of a text of which the handover takes all that it may.
 const stateRoom = 1250
 
-// State returns the handover that ccd would write now: what was asked, and where the work stands.
+// State returns the handover that ccd would write now, for a person: what was asked, and where the work stands.
 func (l *Index) State(ctx context.Context) (string, error) {
 	made, err := l.model.Compact(compactor.Audience{Room: stateRoom}, l.reading.Text(ctx), nil)
 	if err != nil || len(made.Sections) == 0 || made.Sections[0].Name != compactor.Handover {
 		return "", err
 	}
-	return made.Sections[0].Body, nil
+	return ForPerson(made.Sections[0].Body), nil
 }
 
 // Filled says what fills the context: results, which Steps measured, what else the conversation has, and the rest of the tokens in use.

@@ -160,11 +160,10 @@ func (a *app) showHandover(session, text string) error {
 		a.Say("ccd finds nothing in it that was said or done; its records: ccd restore --session %s", session)
 		return nil
 	}
-	a.Say("written for the agent: \"you\" is the agent, times are UTC\n")
 	handover, _, _ := strings.Cut(text, "\n## ")
 	_, lines, _ := strings.Cut(handover, "\n")
 	var b strings.Builder
-	for line := range strings.Lines(lines) { // "Git: branch ...": what it is about stands above what it says
+	for line := range strings.Lines(view.ForPerson(lines)) { // "Git: branch ...": what it is about stands above what it says
 		about, says, _ := strings.Cut(mark.Visible(strings.TrimSpace(line)), ": ")
 		b.WriteString(table.Head.Paint(about, a.Colours()) + "\n")
 		for _, part := range table.WrapCells(says, max(a.Width()-4, table.MinCells)) {
