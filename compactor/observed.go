@@ -121,9 +121,9 @@ func (h *handover) observe(e *event, seen map[string]observation) {
 // observeVerb takes what one git command of a line printed.
 func (h *handover) observeVerb(e *event, args []string, out string, seen map[string]observation) {
 	switch verb := args[0]; {
-	case verb == "push":
-		if m := last(printedPush, out); m == nil || m[2] != "[new tag]" || seen["push"].at == nil { // which pushes no branch
-			seen["push"] = observation{e, h.pushed(e.Call, out)}
+	case verb == "push" && !slices.Contains(args, "-n") && !slices.Contains(args, "--dry-run"):
+		if m := pushLine(e, out); m == nil || m[2] != "[new tag]" || seen["push"].at == nil { // which pushes no branch
+			seen["push"] = observation{e, h.pushed(e.Call, m)}
 		}
 	case verb == "status" && e.Call.State != session.Failed:
 		h.status(e, out, seen)
@@ -206,13 +206,27 @@ func madeBranch(args []string) string {
 	return ""
 }
 
-// pushed says what a push printed.
-func (h *handover) pushed(c *session.Call, out string) string {
+// pushLine returns the last line of a branch that a push printed, else that of a tag, in its parts. A fetch prints such lines too, but not
+// below "To": without that line, a command that also fetches has none.
+func pushLine(e *event, out string) (found []string) {
+	i := strings.LastIndex("\n"+out, "\nTo ")
+	if i < 0 && slices.ContainsFunc(e.git, func(args []string) bool { return args[0] == "fetch" || args[0] == "pull" }) {
+		return nil
+	}
+	for _, m := range printedPush.FindAllStringSubmatch(out[max(0, i):], -1) {
+		if found == nil || m[2] != "[new tag]" || found[2] == "[new tag]" {
+			found = m
+		}
+	}
+	return found
+}
+
+// pushed says what a push printed; m is its line.
+func (h *handover) pushed(c *session.Call, m []string) string {
 	who := ""
 	if c.Tool == "" {
 		who = "the human's "
 	}
-	m := last(printedPush, out)
 	if m == nil {
 		return who + "push" + ending(c)
 	}
