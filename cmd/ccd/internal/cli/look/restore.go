@@ -84,7 +84,7 @@ or {what, session, record, time}`,
 	flags.BoolVar(&f.info, "info", false, "describe the original instead of printing it")
 	flags.StringVar(&f.session, "session", "", "print the whole transcript of `SESSION`")
 	flags.StringVar(&f.file, "file", "", "print the file `PATH` as the agent last saw it")
-	timeFlag(flags, &f.at, "at", "with --file: as it was at `TIME` (a day: its end)")
+	timeFlag(flags, &f.at, "at", "with --file: as it was at the end of `TIME`, a day or a minute")
 	flags.IntVar(&f.generation, "generation", 0, "use generation `N` of the transcript, not the last one")
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)

@@ -61,13 +61,14 @@ func (a *app) sayOwn(ctx context.Context) {
 	a.Say("%s", cmp.Or(say, fmt.Sprintf("Your longest session: %s show %s", a.typed(), l.Argument(longest))))
 }
 
-// example returns the first dropped fact that ccd would give the agent back, else nil. A check that passed is none.
+// example returns the first dropped fact that ccd would give the agent back, else nil. A check that passed is none, nor is a command that
+// was refused: by itself it says little.
 func example(r *dropped.Report) *dropped.Fact {
 	for _, c := range r.Classes {
 		if c.Class == dropped.Checks {
 			continue
 		}
-		if i := slices.IndexFunc(c.List, func(f dropped.Fact) bool { return f.InTold }); i >= 0 {
+		if i := slices.IndexFunc(c.List, func(f dropped.Fact) bool { return f.InTold && f.Status != "refused" }); i >= 0 {
 			return &c.List[i]
 		}
 	}
