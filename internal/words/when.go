@@ -105,8 +105,13 @@ func Moment(text string, now time.Time) (time.Time, error) {
 	return t.Add(max(0, span-time.Nanosecond)), err
 }
 
-// Exact is the form of a time that means itself, and not the second from there on.
-const Exact = "2006-01-02T15:04:05.000000000Z07:00"
+// Exact is a time that means itself, and not the second from there on, in UTC.
+func Exact(t time.Time) string {
+	if t.Equal(t.Truncate(time.Millisecond)) {
+		return t.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000000000Z07:00")
+}
 
 // Instant reads a time, and how long the second, minute or day is that it means: a date, today, yesterday, the newest day of a name,
 // any of these with a time of day, a time of day, or an age (3h, 90m, 2d, 1w, 1y). Where it names no zone it is in that of now. "" is the

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -28,7 +29,7 @@ func SessionColumns(now time.Time) []table.Column[status.Session] {
 			Head: "SESSION", Text: func(s status.Session) string { return mark.Inline(s.Short(), 0) },
 			Piped: func(s status.Session) string { return s.Session },
 		},
-		{Head: "TITLE", Least: 20, Part: 25, Text: func(s status.Session) string {
+		{Head: "TITLE", Least: 20, Part: 36, Text: func(s status.Session) string {
 			title := cmp.Or(s.Labelled(), map[bool]string{true: "(unknown format)", false: "-"}[s.Foreign])
 			if s.SubAgent() || s.CopyOf != nil {
 				title = "  " + title
@@ -36,14 +37,22 @@ func SessionColumns(now time.Time) []table.Column[status.Session] {
 			return title
 		}, Piped: func(s status.Session) string { return s.Labelled() }},
 		{
-			Head: "PROJECT", Least: 8, Drop: 6, Cut: table.CutMiddle, Text: func(s status.Session) string { return table.CutMiddle(s.Directory(), 24) },
+			Head: "PROJECT", Least: 10, Drop: 6, Cut: table.CutMiddle, Text: func(s status.Session) string { return table.CutMiddle(s.Directory(), 24) },
 			Piped: func(s status.Session) string { return mark.Inline(s.Project, 0) },
 		},
 		{
-			Head: "LAST", Least: 10, Drop: 7, Text: func(s status.Session) string { return words.Ago(s.LastAt(), now) },
+			Head: "LAST", Least: 10, Drop: 7, Cut: dayOf, Text: func(s status.Session) string { return words.Ago(s.LastAt(), now) },
 			Piped: func(s status.Session) string { return words.Minute(s.LastAt()) },
 		},
 	}
+}
+
+// dayOf shortens a time to its day where its hour has no room.
+func dayOf(text string, cells int) string {
+	if table.CellsOf(text) > cells {
+		text, _, _ = strings.Cut(text, " ")
+	}
+	return table.Cut(text, cells)
 }
 
 // SizeTone returns the tone for a session that fills its window that much.
@@ -78,15 +87,11 @@ func LsColumns(now time.Time) []table.Column[status.Session] {
 	agent.Drop = 5
 	return append(columns,
 		table.Column[status.Session]{
-			Head: "CONTEXT", Text: func(s status.Session) string { return s.Size().Filled() },
-			Tone: func(s status.Session) table.Tone { return SizeTone(s.Size()) },
+			Head: "CONTEXT", Tone: func(s status.Session) table.Tone { return SizeTone(s.Size()) },
+			Text:  func(s status.Session) string { return strings.TrimSpace(s.Size().Filled() + " " + compacted(s)) },
+			Piped: func(s status.Session) string { return s.Size().Filled() },
 		},
-		table.Column[status.Session]{Head: "COMPACTED", Drop: 4, Text: func(s status.Session) string {
-			if s.Compactions == 0 {
-				return ""
-			}
-			return fmt.Sprintf("%dx", s.Compactions)
-		}},
+		table.Column[status.Session]{Head: "COMPACTED", Text: func(status.Session) string { return "" }, Piped: compacted}, // beside the context
 		agent,
 		table.Column[status.Session]{Head: "TOKENS", Drop: 2, Text: func(s status.Session) string {
 			return s.Size().Short()
@@ -100,6 +105,14 @@ func LsColumns(now time.Time) []table.Column[status.Session] {
 				return ""
 			},
 		})
+}
+
+// compacted says how often the agent compacted a session, "" for never.
+func compacted(s status.Session) string {
+	if s.Compactions == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%dx", s.Compactions)
 }
 
 // Condition returns what is wrong with a session, else why nobody works in it, else who is next.

@@ -735,7 +735,7 @@ func (w WantedFile) hint(err error) error {
 	}
 	switch {
 	case unknown != nil && !unknown.Last.IsZero():
-		return words.Hint(err, "ccd restore --file %s --at %s %s", words.Shell(unknown.Path), unknown.Last.UTC().Format(words.Exact), words.Argument(w.Naming.session(unknown.Session)))
+		return words.Hint(err, "ccd restore --file %s --at %s %s", words.Shell(unknown.Path), words.Exact(unknown.Last), words.Argument(w.Naming.session(unknown.Session)))
 	case errors.As(err, &several) && len(several.Sessions) == 0:
 		return words.Hint(err, "add more of the path, or the session: ccd restore --file %s SESSION", words.Shell(w.Path))
 	case err != nil && w.At == "" && errors.Is(err, archive.ErrNotFound) && unknown == nil:

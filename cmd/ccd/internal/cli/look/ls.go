@@ -66,12 +66,12 @@ is when it last grew, or who is next: working (the agent), waiting (you), or
 "quiet 3m" (the agent thinks, runs something, or has ended); or deleted
 (the transcript, which ccd still has). CONTEXT is the share of the agent's
 window that is full, by the model's last report, else by the length of its
-texts ("~", here and wherever ccd shows tokens).
-COMPACTED is how often the agent compacted it.
+texts ("~", here and wherever ccd shows tokens), and "2x" that the agent
+compacted it twice, in a pipe as COMPACTED.
 
 On a terminal, ls shows one screen; the title is cut, and columns that do not
-fit are left out: STATE first, then TOKENS (not with --sort size), COMPACTED,
-AGENT, PROJECT. In a pipe, every session is one line with all columns, separated
+fit are left out: STATE first, then TOKENS (not with --sort size), AGENT,
+PROJECT. In a pipe, every session is one line with all columns, separated
 by tabs.
 
 ` + timeWords + `
