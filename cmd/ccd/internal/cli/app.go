@@ -231,9 +231,14 @@ func (a *App) Waiting() (done func()) {
 	if a.Quiet || a.JSON || !a.Terminal(a.Err) {
 		return func() {}
 	}
-	said := time.AfterFunc(time.Second, func() { fmt.Fprint(Unguarded(a.Err), "reading the session…") })
+	said := make(chan bool)
+	timer := time.AfterFunc(time.Second, func() {
+		fmt.Fprint(Unguarded(a.Err), "reading the session…")
+		close(said)
+	})
 	return func() {
-		if !said.Stop() {
+		if !timer.Stop() {
+			<-said
 			fmt.Fprint(Unguarded(a.Err), "\r\x1b[K")
 		}
 	}
