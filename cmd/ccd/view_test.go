@@ -36,9 +36,15 @@ func TestPagesOfRealSessions(t *testing.T) {
 		tip := &part.Generations[len(part.Generations)-1].Tip
 		for tip.Offset = 1; tip.Offset < e.Tip().Offset; tip.Offset += 1 + e.Tip().Offset/3 {
 			must(t, pieces.Grow(ctx, l, &part))
+			_, err := pieces.State(ctx)
+			must(t, err)
 		}
 		must(t, pieces.Grow(ctx, l, e))
-		if !reflect.DeepEqual(pieces.Turns, life.Turns) || !reflect.DeepEqual(pieces.Compactions, life.Compactions) || !reflect.DeepEqual(pieces.Files(), life.Files()) {
+		state, err := pieces.State(ctx)
+		must(t, err)
+		whole, err := life.State(ctx)
+		must(t, err)
+		if state != whole || !reflect.DeepEqual(pieces.Turns, life.Turns) || !reflect.DeepEqual(pieces.Compactions, life.Compactions) || !reflect.DeepEqual(pieces.Files(), life.Files()) {
 			t.Errorf("%s: grown in pieces, it differs", e.ID)
 		}
 		all, _, err := life.Page(ctx, 1, 1<<30)

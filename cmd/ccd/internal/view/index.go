@@ -122,6 +122,7 @@ type Index struct {
 	model     *compactor.Compactor // of the records from First on
 	cwd       string               // of the newest record, if only the end of the file is read
 	forgotten map[dropped.Choice]*dropped.Report
+	state     *string // what State returned
 }
 
 // endBytes is how much of a session End reads.
@@ -199,7 +200,7 @@ func (l *Index) read(ctx context.Context) error {
 		l.model.Add(r)
 	}
 	l.Records = l.model.Records()
-	l.forgotten = map[dropped.Choice]*dropped.Report{}
+	l.forgotten, l.state = map[dropped.Choice]*dropped.Report{}, nil
 	src := session.NewSource(l.model.Session, l.reading.Text(ctx))
 	l.Turns = reader.Turns(l.model.Session, src.Said)
 	if src.Err != nil {
@@ -235,12 +236,20 @@ func (l *Index) Steps() (all []Step, tokens int64) {
 const stateRoom = 1250
 
 // State returns the handover that ccd would write now, for a person: what was asked, and where the work stands.
+// Of a long session it takes a second.
 func (l *Index) State(ctx context.Context) (string, error) {
+	if l.state != nil {
+		return *l.state, nil
+	}
 	made, err := l.model.Compact(compactor.Audience{Room: stateRoom}, l.reading.Text(ctx), nil)
-	if err != nil || len(made.Sections) == 0 || made.Sections[0].Name != compactor.Handover {
+	if err != nil {
 		return "", err
 	}
-	return ForPerson(made.Sections[0].Body), nil
+	l.state = new(string)
+	if len(made.Sections) > 0 && made.Sections[0].Name == compactor.Handover {
+		*l.state = ForPerson(made.Sections[0].Body)
+	}
+	return *l.state, nil
 }
 
 // Filled says what fills the context: results, which Steps measured, what else the conversation has, and the rest of the tokens in use.
