@@ -539,7 +539,7 @@ func harmlessPage(t *testing.T, page, body string, static bool) {
 
 // TestWebHostileTranscript: no text of a transcript becomes markup, a link, a style or a control.
 func TestWebHostileTranscript(t *testing.T) {
-	home := webHome(t, map[string]string{"bad00000-0000-4000-8000-000000000bad": hostileWeb(), ledgerID: ledger(t)})
+	home := webHome(t, map[string]string{"bad00000-0000-4000-8000-000000000bad": hostileWeb(), ledgerID: ledger(t), "bad00001": string(webLine("user", 0, "a\u202eb"))})
 	s := serveWeb(t, home)
 	bad := "/s/claude-code/bad00000-0000-4000-8000-000000000bad"
 	pages := append(pagesOf(bad), "/", "/?q=alert", "/?q="+url.QueryEscape(hostileTexts[1]), "/?agent="+url.QueryEscape(hostileTexts[1]), "/?project="+url.QueryEscape(hostileTexts[2]), "/nothing/"+url.PathEscape(hostileTexts[0]))
@@ -552,6 +552,7 @@ func TestWebHostileTranscript(t *testing.T) {
 		harmlessPage(t, page, body, false)
 	}
 	s.has(bad, "&lt;script&gt;alert(1)&lt;/script&gt;", `\xe2\x80\xae`)
+	s.has("/s/claude-code/bad00001", `<title>a\xe2\x80\xaeb ·`, `<h1 title="a\xe2\x80\xaeb">a\xe2\x80\xaeb</h1>`)
 	s.has(bad+"?at=28", `>red\x1b]8;;http`, `b\xe2\x80\x8bc`) // no colour, but what else deceives
 	if body := s.has(bad); strings.Contains(body, `href="/o/w1sm843qvd19`) {
 		t.Error("a marker in a transcript became a link")

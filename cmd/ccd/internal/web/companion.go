@@ -49,7 +49,7 @@ func companionPage(ctx context.Context, r *request) (answer, error) {
 // Companion writes a companion as one page that needs nothing else.
 func Companion(p sidecar.Parsed, w io.Writer) error {
 	d := companionData{Parsed: p}
-	d.Session.Label = p.Fields["agent"] + " " + p.Fields["session"]
+	d.Session.Label = inline(p.Fields["agent"] + " " + p.Fields["session"])
 	return newLook(true).ExecuteTemplate(w, "companionfile", d)
 }
 

@@ -39,7 +39,7 @@ type listData struct {
 	Agents   []string
 	Projects []string
 	Names    map[string]string // of the directories of all sessions
-	Only     string            // how the only session is called, of which the filter is
+	Only     string            // how the only session is called, of which the filter is, escaped
 	Damage   []reader.Damage
 	Next     string
 	Before   string
@@ -49,7 +49,7 @@ type listData struct {
 type row struct {
 	status.Session
 	ID    string // as addresses have it
-	Label string
+	Label string // on one line, escaped
 	Spark chart
 }
 
@@ -112,7 +112,7 @@ func listPage(ctx context.Context, r *request) (answer, error) {
 	q := r.URL.Query()
 	d := listData{Query: strings.TrimSpace(q.Get("q")), Filter: filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Within: q.Get("within"), Subs: q.Get("all") != ""}, Damage: reader.DamagesOf(r.library.Damage)}
 	all := status.Rows(status.Families(r.library.Sessions, true))
-	d.Names = r.library.Projects
+	d.Names, d.Only = r.library.Projects, inline(d.Filter.Within)
 	d.choices(all)
 	d.fill(all, max(1, r.number("page", 1)))
 	if d.Query == "" && d.Page == 1 && d.Filter == (filter{}) {
@@ -138,7 +138,7 @@ func (d *listData) choices(all []status.Session) {
 	agents, projects := map[string]bool{}, map[string]bool{}
 	for _, s := range all {
 		if mark.Unname(s.Session) == d.Filter.Within {
-			d.Only = s.Called()
+			d.Only = cmp.Or(s.Called(), d.Only)
 		}
 		if s.SubAgent() {
 			continue

@@ -23,6 +23,7 @@ import (
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
+	"ccd/cmd/ccd/internal/table"
 	"ccd/internal/agent/registry"
 	"ccd/internal/lazy"
 	"ccd/internal/mark"
@@ -45,7 +46,7 @@ func newLook(static bool) *look {
 		"static": func() bool { return static },
 		"style":  func() template.CSS { return template.CSS(asset("style.css")) }, // ccd's own file
 		"policy": filePolicy,
-		"url":    address, "visible": visible, "inline": inline, "cut": cut, "base": words.Directory,
+		"url":    address, "visible": visible, "inline": inline, "cut": cut, "shorten": table.Cut, "base": words.Directory,
 		"local":  words.Local,
 		"ago":    func(t time.Time) string { return words.Ago(t, time.Now()) },
 		"kind":   func(what string) string { return cmp.Or(kinds[what], what) },

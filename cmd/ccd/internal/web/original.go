@@ -25,7 +25,7 @@ const maxImage = 16 << 20
 // originalData is the page of an original.
 type originalData struct {
 	view.Original
-	Called  string // the session's title, or its ID
+	Called  string // the session's title, or its ID, escaped
 	Now     time.Time
 	Home    string // the session's ID as addresses have it
 	Name    string // how ccd restore calls it
@@ -88,9 +88,9 @@ func originalPage(ctx context.Context, r *request) (answer, error) {
 	if o.Text == o.Line { // of a record without items
 		o.Text = ""
 	}
-	d := originalData{Original: o, Home: mark.Unname(o.Session), Called: o.Session, Now: time.Now(), Exact: exactLink(r.URL, "exact")}
+	d := originalData{Original: o, Home: mark.Unname(o.Session), Called: inline(o.Session), Now: time.Now(), Exact: exactLink(r.URL, "exact")}
 	if e := r.library.Entry(transcript.Key{Agent: o.Agent, ID: d.Home}); e != nil {
-		d.Called = cmp.Or(status.Of(e).Labelled(), o.Session)
+		d.Called = cmp.Or(status.Of(e).Labelled(), d.Called)
 	}
 	if d.Name = string(o.ID); p.record != 0 && p.id == "" {
 		d.Name = words.Shell(o.Session + "#" + strconv.Itoa(p.record))
