@@ -568,15 +568,22 @@ func TestWebHostileTranscript(t *testing.T) {
 func TestWebSecretsNeedAClick(t *testing.T) {
 	secret := "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 	text := string(webLine("user", 0, "my token is "+secret+", use it")) + string(webLine("assistant", 1, []any{map[string]any{"type": "text", "text": "I use " + secret}}))
-	text += string(webLine("assistant", 2, []any{map[string]any{"type": "tool_use", "id": "t1", "name": "Write", "input": map[string]any{"file_path": "/w/key.env", "content": secret}}})) +
-		string(webLine("user", 3, []any{map[string]any{"type": "tool_result", "tool_use_id": "t1", "content": "File created successfully at: /w/key.env"}}))
+	text += string(webLine("assistant", 2, []any{map[string]any{"type": "tool_use", "id": "t1", "name": "Write", "input": map[string]any{"file_path": "/w/my_key.env", "content": secret}}})) +
+		string(webLine("user", 3, []any{map[string]any{"type": "tool_result", "tool_use_id": "t1", "content": "File created successfully at: /w/my_key.env"}})) +
+		string(webLine("assistant", 4, []any{map[string]any{"type": "tool_use", "id": "t2", "name": "Bash", "input": map[string]any{"command": "rm /w/my_key.env"}}})) +
+		string(webLine("user", 5, []any{map[string]any{"type": "tool_result", "tool_use_id": "t2", "content": ""}}))
 	home := webHome(t, map[string]string{"bad00000-0000-4000-8000-000000000bad": text})
 	s := serveWeb(t, home)
 	bad := "/s/claude-code/bad00000-0000-4000-8000-000000000bad"
-	if a, body := s.ask(s.browser, http.MethodGet, bad+"/file/exact?path=/w/key.env&v=1&record=4"); body != secret || a.Header.Get("Content-Disposition") != `attachment; filename="key.env"` {
+	if a, body := s.ask(s.browser, http.MethodGet, bad+"/file/exact?path=/w/my_key.env&v=1&record=4"); body != secret || a.Header.Get("Content-Disposition") != `attachment; filename="my_key.env"` {
 		t.Errorf("the exact file: %v, %.300s", a.Header, body)
 	}
-	for _, page := range append(pagesOf(bad), "/", "/?q=token", bad+"/export", bad+"/file?path=/w/key.env&v=1") {
+	s.want(http.StatusNotFound, bad+"/file/exact?path=/w/my_key.env&v=0&record=4")
+	s.want(http.StatusNotFound, bad+"/file/exact?path=/w/my_key.env&v=2&record=6")
+	if body := s.has(bad+"/file?path=/w/my_key.env&v=2", "Version 2, deleted", "no file"); strings.Contains(body, "/exact") {
+		t.Error("a deleted file has a link to download it")
+	}
+	for _, page := range append(pagesOf(bad), "/", "/?q=token", bad+"/export", bad+"/file?path=/w/my_key.env&v=1") {
 		if body := s.want(http.StatusOK, page); strings.Contains(body, secret) {
 			t.Errorf("%s shows the secret", page)
 		}

@@ -205,7 +205,7 @@ type history struct {
 func (h *history) take(f *file) {
 	one := f.Version
 	if one.Text, one.Known = f.content.Text(); f.Gone != nil {
-		one = Version{How: f.Gone.What, Session: f.Gone.Session, Record: f.Gone.Record, Time: f.Gone.Time, Known: true}
+		one = Version{How: f.Gone.What, Session: f.Gone.Session, Record: f.Gone.Record, Time: f.Gone.Time, Gone: f.Gone, Known: true}
 	}
 	one.Path = h.path
 	shown := h.last

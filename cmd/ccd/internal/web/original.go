@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"ccd/cmd/ccd/internal/reader"
@@ -112,8 +113,8 @@ func exactLink(u *url.URL, form string) string {
 
 // file is what a page sends that is none itself.
 type file struct {
-	how, name, kind, ending string // how is inline or attachment
-	write                   func(io.Writer) error
+	how, name, kind string // how is inline or attachment
+	write           func(io.Writer) error
 }
 
 // exactFile is an original with its secrets, as text that no browser takes for a page.
@@ -122,19 +123,19 @@ func exactFile(ctx context.Context, r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	f := &file{"inline", string(p.id), "text/plain; charset=utf-8", ".txt", func(w io.Writer) error { return o.Exact().Write(r.Context(), w) }}
+	f := &file{"inline", string(p.id) + ".txt", "text/plain; charset=utf-8", func(w io.Writer) error { return o.Exact().Write(r.Context(), w) }}
 	if r.URL.Query().Has("download") {
 		f.how = "attachment"
 	}
 	if p.id == "" {
-		f.name = p.entry.ID + "-" + strconv.Itoa(p.record)
+		f.name = p.entry.ID + "-" + strconv.Itoa(p.record) + ".txt"
 	}
 	return answer{file: f}, nil
 }
 
 // exportFile is a session as one file, as ccd export writes it.
 func exportFile(_ context.Context, r *request) (answer, error) {
-	return answer{file: &file{"attachment", r.entry.ID, "text/html; charset=utf-8", ".html", func(w io.Writer) error {
+	return answer{file: &file{"attachment", r.entry.ID + ".html", "text/html; charset=utf-8", func(w io.Writer) error {
 		return Export(r.Context(), r.library, r.entry, w)
 	}}}, nil
 }
@@ -150,7 +151,7 @@ func imageFile(ctx context.Context, r *request) (answer, error) {
 	if err == nil && (media == "" || b.Len() > maxImage) {
 		err = none("ccd does not show this original as an image.")
 	}
-	return answer{file: &file{"inline", "image", media, "", func(w io.Writer) error {
+	return answer{file: &file{"inline", "image", media, func(w io.Writer) error {
 		_, err := b.WriteTo(w)
 		return err
 	}}}, err
@@ -161,7 +162,7 @@ func (s *Server) send(w http.ResponseWriter, f *file) {
 	out := &late{w: w, begin: func(h http.Header) {
 		h.Set("Content-Security-Policy", bareCSP)
 		h.Set("Content-Type", f.kind)
-		h.Set("Content-Disposition", f.how+`; filename="`+unsafeInNames().ReplaceAllString(f.name, "-")+f.ending+`"`)
+		h.Set("Content-Disposition", f.how+`; filename="`+strings.TrimLeft(unsafeInNames().ReplaceAllString(f.name, "-"), ".")+`"`) // a dot before it would hide it
 	}}
 	err := f.write(out)
 	switch {
@@ -175,7 +176,7 @@ func (s *Server) send(w http.ResponseWriter, f *file) {
 }
 
 // unsafeInNames matches what a system may take for more than a part of a file's name.
-var unsafeInNames = lazy.Regexp(`[^a-zA-Z0-9-]`)
+var unsafeInNames = lazy.Regexp(`[^a-zA-Z0-9._-]`)
 
 // late sets the headers before the first byte, so that an error before it can still be a page. Each write has its own
 // time: an original may be large.

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -65,11 +64,11 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 	if err != nil {
 		return answer{}, noneIf(err, "This session read and changed no file %s.", inline(wanted))
 	}
-	if show < 0 || show > len(all) {
+	if show < 0 || show > len(all) || exact && show == 0 {
 		return answer{}, none("The file has " + words.Count(len(all), "version") + ".")
 	}
 	if exact {
-		return r.exactVersion(path, all[max(0, show-1)])
+		return r.exactVersion(path, all[show-1])
 	}
 	d := fileData{head: r.head("files")}
 	d.Path, d.Versions = path, versionsOf(all)
@@ -109,11 +108,10 @@ func changes(from, to reader.Version) string {
 
 // exactVersion is a version to download. What is left out of texts may make them equal, so the record is also asked for.
 func (r *request) exactVersion(path string, v reader.Version) (answer, error) {
-	if !v.Known || v.Record != r.number("record", 0) {
+	if !v.Known || v.Gone != nil || v.Record != r.number("record", 0) {
 		return answer{}, none("The whole content of this version is not known from the transcript.")
 	}
-	ending := filepath.Ext(path)
-	return answer{file: &file{"attachment", strings.TrimSuffix(words.Directory(path), ending), "text/plain; charset=utf-8", unsafeInNames().ReplaceAllString(ending, "."), func(w io.Writer) error {
+	return answer{file: &file{"attachment", path[strings.LastIndexAny(path, `/\`)+1:], "text/plain; charset=utf-8", func(w io.Writer) error {
 		_, err := io.WriteString(w, v.Text)
 		return err
 	}}}, nil
