@@ -156,6 +156,21 @@ func TestWordsOfClients(t *testing.T) {
 	}
 }
 
+// TestWeekOfOneName: sessions of two agents with one name are two, and each is said to be its agent's.
+func TestWeekOfOneName(t *testing.T) {
+	w := newWorld(t)
+	one, other, third := w.chat("claude-code"), w.chat("qwen-code"), w.chat("qwen-code")
+	other.id = one.id
+	for _, s := range []*chat{one, other, third} {
+		s.asks("Make part 1.")
+		s.says("Made.")
+		s.save()
+	}
+	w.once()
+	w.shows("week", w.ccd("week", "--since", "2026-01-01"), "claude-code "+one.id, "qwen-code "+one.id, "!qwen-code "+third.id, third.id)
+	w.shows("week --json", w.ccd("week", "--since", "2026-01-01", "--json"), `"agent": "claude-code",`, `"agent": "qwen-code",`)
+}
+
 // TestErrorsOfTheAPIAreNamed: in each agent that records them, unless the session went on.
 func TestErrorsOfTheAPIAreNamed(t *testing.T) {
 	const text = "[API Error: 529 overloaded]"

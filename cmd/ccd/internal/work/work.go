@@ -149,9 +149,10 @@ func (s *Session) files(which reader.Choice, at func(file string) bool, path str
 // Sum is what was done in a time, in a session, in a project, by an agent or by a model. Of a model only sessions and tokens are counted: what else was
 // done, no record ascribes to one.
 type Sum struct {
-	Name      string `json:"-"`
-	Key       string `json:"name"`     // of a time its first day or its month, as ISO 8601 has it; else Name
-	Sessions  int    `json:"sessions"` // with their sub-agents
+	Name      string `json:"-"`               // of a session behind its agent, if another agent has one of that name
+	Key       string `json:"name"`            // of a time its first day or its month, as ISO 8601 has it; else Name
+	Agent     string `json:"agent,omitempty"` // of a session
+	Sessions  int    `json:"sessions"`        // with their sub-agents
 	Requests  int    `json:"requests"`
 	Files     int    `json:"files"` // different ones that were changed
 	Commits   int    `json:"commits"`
@@ -260,8 +261,8 @@ func (b *Sums) count(at time.Time, agent string, whole *reader.Entry, count func
 	key, name := b.step(at)
 	step := named(&b.Times, name)
 	step.Key = key
-	alone := named(&b.Sessions, mark.Name(whole.Name()))
-	alone.Of = whole
+	alone := named(&b.Sessions, whole.Agent+" "+mark.Name(whole.Name()))
+	alone.Of, alone.Agent, alone.Key = whole, whole.Agent, mark.Name(whole.Name())
 	for _, one := range []*Sum{b.Total, step, alone, named(&b.Projects, cmp.Or(whole.Kept.Cwd, "(unknown)")), named(&b.Agents, agent)} {
 		if one.sessions[whole.Key] = true; one.first.IsZero() || at.Before(one.first) {
 			one.first = at
@@ -339,6 +340,15 @@ func (b *Sums) end(priced bool) {
 			if one.Sessions, one.Files = len(one.sessions), len(one.files); one.free || !priced {
 				one.Cost = nil
 			}
+		}
+	}
+	names := map[string]int{}
+	for _, one := range b.Sessions {
+		names[one.Key]++
+	}
+	for _, one := range b.Sessions {
+		if names[one.Key] == 1 {
+			one.Name = one.Key
 		}
 	}
 	for _, list := range []*[]*Sum{&b.Times, &b.Sessions, &b.Projects, &b.Agents, &b.Models} {

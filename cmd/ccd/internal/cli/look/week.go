@@ -44,11 +44,11 @@ configuration).
 
 With --json: one object: since, until, total, by_time, by_session, by_project,
 by_agent and by_model: {name (of a time its first day, 2026-01-29, or its
-month; of a session its ID), sessions,
-requests, files, commits, compactions, input_tokens (not from a cache),
-cache_read_tokens, cache_write_tokens, output_tokens, replies, replies_begun
-(with only the first count of their output), cost_usd (null if a price is
-missing)}, unpriced (models without a price, if any has one), damage`,
+month; of a session its ID), agent (of a session), sessions, requests, files,
+commits, compactions, input_tokens (not from a cache), cache_read_tokens,
+cache_write_tokens, output_tokens, replies, replies_begun (with only the first
+count of their output), cost_usd (null if a price is missing)}, unpriced
+(models without a price, if any has one), damage`,
 		Example: `  ccd week
       the last 7 days
   ccd week --month --project .
@@ -181,7 +181,7 @@ func weekRows(sums *work.Sums, projects map[string]string, brief bool, most int)
 			case brief && g.by == "project":
 				row.name = cmp.Or(projects[one.Name], row.name)
 			case brief && one.Of != nil:
-				row.name = table.Cut(mark.Inline(one.Of.Short(), 0)+" "+status.Of(one.Of).Called(), 20)
+				row.name = table.Cut(strings.TrimSuffix(one.Name, one.Key)+mark.Inline(one.Of.Short(), 0)+" "+status.Of(one.Of).Called(), 20)
 			}
 			rows = append(rows, row)
 		}
