@@ -27,12 +27,16 @@ if (find) {
   const ask = async (titles) => {
     if (running) running.abort();
     running = new AbortController();
-    const q = new URLSearchParams(new FormData($('#filters')));
+    const q = new URLSearchParams([...new FormData($('#filters'))].filter(([, value]) => value));
+    const address = String(q) && '?' + q;
     q.set('part', '1');
     if (titles) q.set('titles', '1');
     const got = await get('/?' + q, { signal: running.signal });
     $('#rows').ariaLive = find.value ? 'polite' : 'off'; // a list that follows what happens is not read aloud
-    if (got) place(got, 'rows');
+    if (got) {
+      place(got, 'rows');
+      history.replaceState(null, '', '/' + address); // to which Back leads
+    }
     highlight(wordsOf(find.value), all('#rows .title, .found .snippet'));
   };
   find.addEventListener('input', () => {
