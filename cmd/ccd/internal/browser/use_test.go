@@ -302,10 +302,13 @@ func TestGrowth(t *testing.T) {
 		t.Fatal("the page shows what is not written yet")
 	}
 	eval[bool](end, "(window.first = document.querySelector('.turns li a')).focus({ preventScroll: true }), true")
+	testkit.Put(t, file, string(bytes.Join(lines[:50], nil)))
+	once(t, home)
+	end.await("some are new", "document.querySelector('#grown').innerText.includes('10 new ↓')")
 	testkit.Put(t, file, string(text))
 	once(t, home)
 	end.await("the new records", "document.querySelector('#entries').innerText.includes('also add a regression test') && document.querySelector('#entries').innerText.includes('My summary does not say')")
-	end.await("how many are new", "document.querySelector('#grown').innerText.includes('28 new records')")
+	end.await("how many are new", "document.querySelector('#grown').innerText.includes('28 new ↓') && document.querySelector('#grown').checkVisibility()")
 	if twice := eval[[]string](end, "[...document.querySelectorAll('#entries [id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i)"); len(twice) > 0 {
 		t.Errorf("records are there twice: %v", twice)
 	}
@@ -316,7 +319,7 @@ func TestGrowth(t *testing.T) {
 	if days := eval[[]string](end, "[...document.querySelectorAll('.day')].map(e => e.textContent)"); len(days) > 2 {
 		t.Errorf("the days %v", days)
 	}
-	begin.await("the note", "/new record/.test(document.querySelector('#grown').innerText)")
+	begin.await("the note", "/new ↓/.test(document.querySelector('#grown').innerText) && document.querySelector('#grown').getBoundingClientRect().bottom < innerHeight")
 	if at := eval[float64](begin, "scrollY"); at != 0 {
 		t.Errorf("a page that is read has moved to %f", at)
 	}

@@ -200,14 +200,18 @@ document.addEventListener('keydown', e => {
 
 const life = $('#life');
 
-// The request in view is the current one of the list, and a note of what is new ends once that is in view.
-let current;
+// The request in view is the current one of the list. What is new counts from the record that was the newest when the page was opened, or
+// when its end or what is new was last in view.
+let current, known = life && +$('#entries').dataset.records;
 function follow() {
   const seen = all('.entry').filter(e => e.getBoundingClientRect().bottom > 100 && e.getBoundingClientRect().top < innerHeight);
   const end = innerHeight + scrollY > document.documentElement.scrollHeight - 2;
   const top = seen.find(e => e === document.activeElement) || seen[end ? seen.length - 1 : 0], list = all('.turns [data-record]');
-  const link = $('#grown a[href^="#"]'), fresh = link && all('.entry').find(e => +e.dataset.record >= +link.hash.slice(2));
-  if (fresh && seen.includes(fresh)) $('#grown').hidden = true;
+  const page = $('#entries').dataset, last = all('.entry').pop();
+  if ('newest' in page && seen.some(e => e === last || +e.dataset.record > known)) {
+    known = +page.records;
+    $('#grown').hidden = true;
+  }
   const here = top && list.filter(e => +e.dataset.record <= +top.dataset.record).pop() || list[0];
   if (!here || here === current) return;
   current = here;
@@ -237,7 +241,7 @@ if (life) {
     if (!part) return;
     badge();
     seen = part.dataset.seen;
-    const fresh = +part.dataset.records - +now.records;
+    const fresh = +part.dataset.records - known;
     if (atEnd) {
       for (const e of all('#entries > .entry')) if (+e.dataset.record > +now.after) e.remove();
       const day = $('.day', part), last = all('#entries > .day').pop();
@@ -249,8 +253,9 @@ if (life) {
     note.hidden = fresh <= 0;
     if (fresh > 0) {
       const a = document.createElement('a');
-      a.href = atEnd ? '#r' + (part.dataset.records - fresh + 1) : life.dataset.base + '?to=' + part.dataset.records;
-      a.textContent = fresh + (fresh === 1 ? ' new record' : ' new records') + (atEnd ? '' : ': show the newest');
+      a.href = atEnd ? '#r' + (known + 1) : life.dataset.base + '?to=' + part.dataset.records;
+      a.className = 'button';
+      a.textContent = fresh + ' new ↓';
       note.replaceChildren(a);
     }
     if (atEnd && end) {
