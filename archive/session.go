@@ -138,13 +138,11 @@ func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 	return all, damaged
 }
 
-// SessionsWhere returns the sessions whose key and state a function accepts, which must not keep the state. Damaged ones are left out.
-func (a *Archive) SessionsWhere(ctx context.Context, accepts func(k transcript.Key, state []byte) bool) (all []Session, err error) {
-	err = a.each(ctx, kindState, func(tx *bolt.Tx, key, v []byte) error {
-		k, failed := parseSessionKey(key)
-		state, damaged := unseal(kindState, key, v)
-		if failed == nil && damaged == nil && accepts(k, state) {
-			if s, err := a.stored(tx, key, kindSession.bucket(tx).Get(key)); err == nil {
+// SessionsOf returns the sessions of an agent. Damaged ones are left out.
+func (a *Archive) SessionsOf(ctx context.Context, agent string) (all []Session, err error) {
+	err = a.each(ctx, kindSession, func(tx *bolt.Tx, key, v []byte) error {
+		if k, err := parseSessionKey(key); err == nil && k.Agent == agent {
+			if s, err := a.stored(tx, key, v); err == nil {
 				all = append(all, s)
 			}
 		}

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io/fs"
@@ -90,9 +89,6 @@ func DecodeState(b []byte) (s State, err error) {
 	s.Companion = mark.Unname(s.Companion)
 	return s, nil
 }
-
-// MayHaveCompanion reports whether a stored state names a companion, or may, without decoding it.
-func MayHaveCompanion(b []byte) bool { return bytes.Contains(b, []byte(`"Companion":`)) }
 
 // NotResumed reports whether the session is a copy that ccd wrote and that has no new records yet.
 func (s State) NotResumed() bool { return s.Resumed.Records > 0 && s.Records <= s.Resumed.Records }

@@ -141,6 +141,29 @@ func TestConversationOfSeveralFiles(t *testing.T) {
 	wants(t, done(t, home, "show", threadID)+done(t, home, "show", forkID)+done(t, home, "search", "--all", "Ask"), "TURN1.", "!TURN3.")
 }
 
+// TestNoStartOffersWhatWasTakenBack: the companion of an earlier file of a conversation quotes turns that were taken back since, so no
+// other session is offered it, though the file that took its place has none.
+func TestNoStartOffersWhatWasTakenBack(t *testing.T) {
+	home := t.TempDir()
+	rollout{id: threadID, thread: threadID, turn: 1}.write(t, home, 0)
+	once(t, home)
+	done(t, home, "compact", threadID)
+	start := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":"/home/me/shop","hook_event_name":"SessionStart","source":"startup"}`,
+		forkID, filepath.Join(home, ".codex/sessions/2026/09/14/rollout-2026-09-14T09-00-00-"+forkID+".jsonl"))
+	offered := func() bool {
+		_, told, _ := ccdIn(home, start, "hook", "--agent", "codex", "SessionStart")
+		return strings.Contains(told, threadID)
+	}
+	if !offered() {
+		t.Error("the only session with a companion is not offered")
+	}
+	rollout{id: rolloutNo(1), thread: threadID, base: threadID, end: 5, turn: 3}.write(t, home, 1)
+	once(t, home)
+	if offered() {
+		t.Error("a file whose turns were taken back is offered")
+	}
+}
+
 // TestForksOfClaudeCode: what a fork copies is one hit, in the session that it is from; the fork has its own title, and says that it is one.
 func TestForksOfClaudeCode(t *testing.T) {
 	home := t.TempDir()

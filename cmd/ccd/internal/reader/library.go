@@ -231,15 +231,14 @@ func (l *Library) Listed(agent string) (all []*Entry) {
 }
 
 // Earlier returns the newest listed session of the agent of s, other than s, that belongs to the project of a directory and has a
-// companion, nil if there is none. An agent waits for it, so it reads only the sessions that have one.
+// companion, nil if there is none. An agent waits for it, so it reads no other agent's sessions; but all of its agent's, as one without
+// a companion may have taken another one's place.
 func (l *Library) Earlier(ctx context.Context, s transcript.Session, dir string) (*Entry, error) {
 	in := Library{Place: l.Place, reach: project.Of(dir, l.Home)}
-	stored, err := l.Archive.SessionsWhere(ctx, func(k transcript.Key, state []byte) bool {
-		return k.Agent == s.Agent && k != s.Key && daemon.MayHaveCompanion(state)
-	})
+	stored, err := l.Archive.SessionsOf(ctx, s.Agent)
 	in.take(ctx, stored)
 	for _, e := range in.Listed(s.Agent) {
-		if e.HasCompanion() {
+		if e.Key != s.Key && e.HasCompanion() {
 			return e, nil
 		}
 	}
