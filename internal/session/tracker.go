@@ -17,14 +17,14 @@ type Tracker struct {
 	session transcript.Session
 	status  Status
 	root    string
-	begun   bool   // something was said or done
-	command string // the newest command to the client, as long as it is not known whether it reached the agent; "" if none
-	asks    string // the call of a question or a plan that has no answer, "" if none
-	open    string // the newest call, until it has a result
-	taken   bool   // the newest item decided the command to be a message
-	first   int    // number of the record with Status.Ask
-	copied  bool   // the record is a copy from another session, and its message is that one's title
-	again   bool   // its message was taken back: the next one takes its place
+	begun   bool     // something was said or done
+	command string   // the newest command to the client, as long as it is not known whether it reached the agent; "" if none
+	asks    string   // the call of a question or a plan that has no answer, "" if none
+	open    []string // the newest calls, until they have a result
+	taken   bool     // the newest item decided the command to be a message
+	first   int      // number of the record with Status.Ask
+	copied  bool     // the record is a copy from another session, and its message is that one's title
+	again   bool     // its message was taken back: the next one takes its place
 	held    held
 	gauge   gauge
 	curve   Curve
@@ -169,7 +169,7 @@ func (t *Tracker) item(r *transcript.Record, it *transcript.Item) (chars int32, 
 	t.calibration.count(it, chars)
 	if !it.Side {
 		t.status.Waiting = t.waits(it)
-		t.status.Asking, t.status.Open = t.asks != "", t.open != "" && !it.Client().NoResults
+		t.status.Asking, t.status.Open = t.asks != "", len(t.open) > 0
 	}
 	if it.Copy { // it is in the context, and all it says was taken before
 		return chars, ""
@@ -268,27 +268,39 @@ func (t *Tracker) ask(text string) {
 func (t *Tracker) waits(it *transcript.Item) bool {
 	switch it.Kind {
 	case transcript.Text:
+		t.open = nil // the agent goes on without
 		return true
 	case transcript.Call:
-		if t.open = clip(it.Call, maxNote); it.Client().Op(it.Tool) == transcript.Ask {
-			t.asks = t.open
+		id := clip(it.Call, maxNote)
+		if it.Client().Op(it.Tool) == transcript.Ask {
+			t.asks = id
+		}
+		if len(t.open) < maxPending && !it.Client().NoResults {
+			t.open = append(t.open, id)
 		}
 	case transcript.Result:
 		if it.Call == t.asks {
 			t.asks = ""
 		}
-		if it.Call == t.open {
-			t.open = ""
-		}
+		t.open = slices.DeleteFunc(t.open, func(id string) bool { return id == it.Call })
 	case transcript.Human:
-		t.asks, t.open = "", ""
+		t.asks, t.open = "", nil
 	case transcript.Thinking:
-	case transcript.Meta:
-		return t.status.Waiting || transcript.Interrupts(string(transcript.Original(it.Kind, it.Raw)))
+	case transcript.Meta, transcript.System:
+		interrupts := transcript.Interrupts(string(transcript.Original(it.Kind, it.Raw)))
+		if interrupts || runByClient(it) {
+			t.open = nil // the person stopped the call, left, or was there
+		}
+		return t.status.Waiting || interrupts && it.Kind == transcript.Meta
 	default:
 		return t.status.Waiting
 	}
 	return t.asks != ""
+}
+
+// runByClient reports whether an item is a command that the client ran, or what that printed.
+func runByClient(it *transcript.Item) bool {
+	return it.ToClient() || transcript.Begins(string(transcript.Original(it.Kind, it.Raw)), it.Client().Local)
 }
 
 // keep sets *s to a copy of newer unless that is empty.
@@ -329,7 +341,7 @@ type Known struct {
 	Resumed         transcript.Resumed // the session that ccd copied it from, zero if it is no copy
 	Waiting         bool               // for the person: the agent spoke last, was interrupted, or asked something
 	Asking          bool               // a question or a plan has no answer
-	Open            bool               // the newest call has no result
+	Open            bool               // a call has no result, and the person has done nothing since
 	Origin          string             // ID of the session that this one is a fork of
 	Deeds           []byte             // what sums count of it, see Did
 }

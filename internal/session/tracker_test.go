@@ -155,6 +155,30 @@ func TestAnInterruptedAgentWaits(t *testing.T) {
 	}
 }
 
+// TestACallWithoutAResult: each of the calls of a reply needs one, and none does once the person has stopped it or left.
+func TestACallWithoutAResult(t *testing.T) {
+	const calls = `{"type":"assistant","uuid":"u1","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"a1","name":"Bash","input":{}},{"type":"tool_use","id":"a2","name":"Bash","input":{}}]}}` + "\n"
+	const result = `{"type":"user","uuid":"u2","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"%s","content":"done"}]}}` + "\n"
+	for then, want := range map[string]bool{
+		"": true, fmt.Sprintf(result, "a1"): true, fmt.Sprintf(result, "a2"): true, fmt.Sprintf(result, "a1") + strings.Replace(fmt.Sprintf(result, "a2"), "u2", "u4", 1): false,
+		`{"type":"user","uuid":"u3","sessionId":"s","message":{"role":"user","content":"<command-name>/exit</command-name>\n<command-message>exit</command-message>\n<command-args></command-args>"}}` + "\n":                           false,
+		`{"type":"user","uuid":"u3","sessionId":"s","message":{"role":"user","content":"<bash-input>ls</bash-input>"}}` + "\n":                                                                                                          false,
+		`{"type":"user","uuid":"u3","sessionId":"s","isMeta":true,"message":{"role":"user","content":"A hook says so."}}` + "\n":                                                                                                        true,
+		`{"type":"user","uuid":"u3","sessionId":"s","message":{"role":"user","content":"<local-command-stdout>Bye!</local-command-stdout>"}}` + "\n":                                                                                    false,
+		`{"type":"system","subtype":"local_command","uuid":"u3","sessionId":"s","content":"<command-name>/exit</command-name>\n            <command-message>exit</command-message>\n            <command-args></command-args>"}` + "\n": false,
+		`{"type":"system","subtype":"local_command","uuid":"u3","sessionId":"s","content":"<local-command-stdout>Bye!</local-command-stdout>"}` + "\n":                                                                                  false,
+		`{"type":"user","uuid":"u3","sessionId":"s","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}` + "\n":                                                                               false,
+	} {
+		s := session.New(limits.Defaults(), transcript.Session{})
+		for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: []byte(calls + then), Rest: true}) {
+			s.Add(r)
+		}
+		if got := s.Status().Open; got != want {
+			t.Errorf("%s: a call without a result %v", then, got)
+		}
+	}
+}
+
 // A question and a plan wait for the person as the agent's last words do, until they are answered.
 func TestWaiting(t *testing.T) {
 	const ask = `{"type":"assistant","uuid":"u1","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":%q,"input":{}}]}}` + "\n"
@@ -170,7 +194,7 @@ func TestWaiting(t *testing.T) {
 			for r := range (registry.Table{}).NewDecoder("claude-code", transcript.Main).Records(transcript.Segment{Data: []byte(data), Rest: true}) {
 				s.Add(r)
 			}
-			if st := s.Status(); st.Waiting != (waits && !answered) || st.Open {
+			if st := s.Status(); st.Waiting != (waits && !answered) || st.Open == answered {
 				t.Errorf("%s, answered %v: waiting %v, a call without a result %v", tool, answered, st.Waiting, st.Open)
 			}
 		}

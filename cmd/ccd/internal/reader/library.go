@@ -58,6 +58,8 @@ type Entry struct {
 	Machine string // that has its files, as --machine names it; "" for this one
 	Project string // the name of its directory, see Library.Projects
 
+	Delegated time.Time // when a sub-agent of it last wrote, as far as the sessions were loaded
+
 	CopyOf *Entry // of an unlabelled copy that nobody has continued: the session that has all that it says
 	short  string // see Short
 	newest *Entry // of an earlier file of a conversation: that which stands for all
@@ -121,6 +123,7 @@ func (l *Library) take(ctx context.Context, stored []archive.Session) {
 	l.join()
 	l.addFacts()
 	l.narrow(ctx)
+	l.tellParents()
 	l.relate()
 	l.shorten()
 	l.nameProjects()
@@ -478,6 +481,15 @@ func (l *Library) Scope() string {
 		return " in this project's sessions"
 	}
 	return ""
+}
+
+// tellParents tells sessions when their sub-agents last wrote, and sub-agents when theirs did.
+func (l *Library) tellParents() {
+	for _, e := range l.Sessions {
+		for above := l.Parent(e); e.Class == transcript.SubAgent && above != nil && above.Delegated.Before(e.Last()); above = l.Parent(above) {
+			above.Delegated = e.Last()
+		}
+	}
 }
 
 // relate finds the originals of copies: of those that ccd made, and of copied files and forks that do not say so, which have the

@@ -171,7 +171,7 @@ func (s Session) attention() string {
 		return fmt.Sprintf("context %.0f%% full", 100*s.Pressure)
 	case state == Waits:
 		return "waiting for you for " + words.Age(s.LastAt())
-	case state == Quiet && s.Entry.Kept.Open:
+	case state == Quiet && s.stuck():
 		return "a call without a result for " + words.Age(s.LastAt())
 	case s.Companion != "" && !s.Verified:
 		return "companion not verified: ccd compact says why"
@@ -179,6 +179,14 @@ func (s Session) attention() string {
 		return humanize.IBytes(uint64(s.Lag)) + " not archived"
 	}
 	return ""
+}
+
+// resultsWithin is how long a call may take, as far as its session and that one's sub-agents write nothing, before a person is told.
+const resultsWithin = 5 * time.Minute
+
+// stuck reports whether a call may wait for the person.
+func (s Session) stuck() bool {
+	return s.Entry.Kept.Open && time.Since(s.LastAt()) >= resultsWithin && time.Since(s.Delegated) >= resultsWithin
 }
 
 // Families are the sessions in the order in which they are listed: main ones, pinned ones first, then newest first and, with all,

@@ -52,22 +52,24 @@ func TestAQuestionWaits(t *testing.T) {
 }
 
 // TestAQuietAgentMayHaveEnded: an agent counts as working for a minute; then it is said to be quiet, for ten minutes, or for an hour if a
-// call has no result, which a person is told.
+// call has no result, which a person is told after five, unless a sub-agent writes.
 func TestAQuietAgentMayHaveEnded(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
 		quiet time.Duration
 		open  bool
+		below time.Duration // since a sub-agent wrote
 		want  string
 	}{
-		{time.Minute, true, "working"},
-		{3 * time.Minute, false, "quiet 3m"},
-		{11 * time.Minute, false, "idle"},
-		{11 * time.Minute, true, "quiet 11m a call without a result for 11m"},
-		{2 * time.Hour, true, "idle"},
+		{time.Minute, true, time.Hour, "working"},
+		{3 * time.Minute, true, time.Hour, "quiet 3m"},
+		{11 * time.Minute, false, time.Hour, "idle"},
+		{11 * time.Minute, true, time.Hour, "quiet 11m a call without a result for 11m"},
+		{11 * time.Minute, true, time.Second, "quiet 11m"},
+		{2 * time.Hour, true, time.Hour, "idle"},
 	} {
 		e := &reader.Entry{}
-		e.Root, e.Kept.Last, e.Kept.Records, e.Kept.Open = "/h", now.Add(-c.quiet), 4, c.open
+		e.Root, e.Kept.Last, e.Kept.Records, e.Kept.Open, e.Delegated = "/h", now.Add(-c.quiet), 4, c.open, now.Add(-c.below)
 		one := Session{Present: true, Entry: e}
 		one.State = one.state(now)
 		if got := strings.TrimSpace(one.Does() + " " + one.attention()); got != c.want {
