@@ -170,6 +170,8 @@ func TestSetup(t *testing.T) {
 	if out, said := r.ccd(words.ExitUsage, "setup"); !strings.Contains(out, "connect: hooks, MCP server, instructions") || !strings.Contains(said, "hint: ccd setup --yes") {
 		t.Errorf("without a terminal:\n%s%s", out, said)
 	}
+	planned, _ := r.ccd(words.ExitDone, "setup", "--dry-run", "--yes")
+	wants(t, planned, "config.toml: live.compaction = false", "!register.js", "!if you answer")
 	if now := r.tree(); now != before {
 		t.Errorf("the plan changed something:\n%s", now)
 	}

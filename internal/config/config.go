@@ -224,9 +224,9 @@ func (c *Config) environment(env []string) error {
 	keys := map[string]key{}
 	var sections []string
 	for _, k := range c.keys() {
-		sections = append(sections, variable(k.section))
+		sections = append(sections, Variable(k.section))
 		if k.field.Kind() != reflect.Map {
-			keys[variable(k.String())] = k
+			keys[Variable(k.String())] = k
 		}
 	}
 	for _, e := range env {
@@ -253,5 +253,5 @@ func (c *Config) environment(env []string) error {
 	return nil
 }
 
-// variable is the environment's name of a key.
-func variable(key string) string { return "CCD_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_")) }
+// Variable is the environment's name of a key.
+func Variable(key string) string { return "CCD_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_")) }

@@ -21,6 +21,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/table"
 	"ccd/internal/atomicfile"
+	"ccd/internal/config"
 	"ccd/internal/mark"
 	"ccd/internal/words"
 )
@@ -54,7 +55,7 @@ func (a *app) setupCommand() *cobra.Command {
 		Use: "setup", GroupID: cli.Setup, Short: "set up everything: agents, archive, service",
 		Long: `Finds the agents on this machine, shows what it will do, and asks. Then it
 connects each agent to ccd, archives existing sessions, and installs the
-service, which takes the place of a ` + "`ccd run`" + ` that runs. Run it again to
+service, which takes the place of a running ` + "`ccd run`" + `. Run it again to
 complete a partial setup. Without a terminal it needs --yes; then agents keep
 their own compaction, unless the configuration says live.compaction = true.
 
@@ -64,8 +65,8 @@ Transcripts, copies by ccd resume and backups never change. A ` + "`ccd run`" + 
 is not the service is stopped, too: it would write the companions again.
 
 With --json: with --yes or --dry-run, one object: steps [{step (an agent,
-agents, archive, service, run, companions), title, state (todo, done,
-unchanged, unavailable, failed), what, does, error, hint, notes}]`,
+agents, archive, service, run, companions, configuration), title, state (todo,
+done, unchanged, unavailable, failed), what, does, error, hint, notes}]`,
 		Example: `  ccd setup             show the plan, ask, do it
   ccd setup --dry-run   show the plan only
   ccd setup --yes       for scripts
@@ -118,7 +119,7 @@ func (a *app) setUp(ctx context.Context, f setupFlags) error {
 // wantedSteps plans what setup will do; with --yes, the agents' own compaction stays.
 func (a *app) wantedSteps(ctx context.Context, f setupFlags) ([]*install.Step, error) {
 	steps, err := a.setupSteps(ctx, f)
-	if err == nil && f.yes && !f.dryRun && a.compactsAnew(steps) {
+	if err == nil && f.yes && a.compactsAnew(steps) {
 		return a.keepCompactions(ctx, f)
 	}
 	return steps, err
@@ -155,9 +156,12 @@ func has(steps []*install.Step, state string) bool {
 	return slices.ContainsFunc(steps, func(s *install.Step) bool { return s.State == state })
 }
 
-// setupSteps plans what setup, or undo, will do. Undo needs no valid configuration.
-func (a *app) setupSteps(ctx context.Context, f setupFlags) ([]*install.Step, error) {
-	agents, err := a.AgentSetup(nil)
+// setupSteps plans what setup, or undo, will do. Undo needs no valid configuration. The agents are connected as if the environment had
+// some more variables; the service must not get them.
+func (a *app) setupSteps(ctx context.Context, f setupFlags, more ...string) ([]*install.Step, error) {
+	connects := *a.App
+	connects.Vars = append(slices.Clip(a.Vars), more...)
+	agents, err := connects.AgentSetup(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +242,8 @@ func (a *app) compactsAnew(steps []*install.Step) bool {
 // whoKey says who compacts.
 const whoKey = "live.compaction"
 
-// keepCompactions writes into the configuration that agents compact themselves and see whole outputs, and plans again.
+// keepCompactions writes into the configuration that agents compact themselves and see whole outputs, and plans again; with --dry-run it
+// plans as if it had.
 func (a *app) keepCompactions(ctx context.Context, f setupFlags) ([]*install.Step, error) {
 	conf, err := a.Config()
 	if err != nil {
@@ -250,11 +255,18 @@ func (a *app) keepCompactions(ctx context.Context, f setupFlags) ([]*install.Ste
 	}
 	file = a.Path(cmp.Or(a.ConfigFile, file))
 	had, err := os.ReadFile(file)
-	text := string(had)
+	text, written, vars := string(had), []string{}, []string{}
 	for _, set := range [][2]string{{"compaction.large_output_tokens", "0"}, {whoKey, "false"}} {
 		if conf.Source(set[0]) == "default" {
 			text = withKey(text, set[0], set[1])
+			written = append(written, "write "+file+": "+set[0]+" = "+set[1])
+			vars = append(vars, config.Variable(set[0])+"="+set[1])
 		}
+	}
+	if f.dryRun {
+		steps, err := a.setupSteps(ctx, f, vars...)
+		kept := &install.Step{Step: "configuration", Title: "configuration", State: install.Todo, What: "keep the agents' own compaction", Does: written, Notes: []string{}}
+		return append(steps, kept), err
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		err = os.MkdirAll(filepath.Dir(file), 0o700)
