@@ -68,12 +68,17 @@ func (r *Record) Replies() bool {
 	return slices.ContainsFunc(r.Items, func(it Item) bool { return it.Kind.Assistant() && !it.Side })
 }
 
-// ParseTime reads a time: RFC 3339, or a number of milliseconds since 1970. It returns the zero time if there is none, or if it is out of
-// the range that RFC 3339 and JSON allow.
+// ParseTime reads a time: RFC 3339, or a number of milliseconds or seconds since 1970. It returns the zero time if there is none, or if it
+// is out of the range that RFC 3339 and JSON allow.
 func ParseTime(n Node) time.Time {
 	const maxYear = 253402300799999 // the last millisecond of the year 9999
+	const minMillis = 1e11          // in 1973: smaller numbers are seconds
 	if !n.Is('"') {
-		if ms := n.Integer(); ms > 0 && ms <= maxYear {
+		ms := n.Integer()
+		if 0 < ms && ms < minMillis {
+			ms *= 1000
+		}
+		if ms > 0 && ms <= maxYear {
 			return time.UnixMilli(ms).UTC()
 		}
 		return time.Time{}

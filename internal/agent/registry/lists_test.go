@@ -1,7 +1,9 @@
 package registry_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
@@ -20,4 +22,23 @@ func TestNamesOfLists(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTimesOfLists: a number is in seconds or in milliseconds.
+func TestTimesOfLists(t *testing.T) {
+	const line = `{"at":%s,"role":"user","content":"Mend it."}` + "\n"
+	for at, want := range map[string]string{"1789372800": "2026-09-14T08:00:00Z", "1789372800500": "2026-09-14T08:00:00.5Z", "-1789372800": "0001-01-01T00:00:00Z"} {
+		if r := listed(fmt.Sprintf(line, at)); r.Time.Format(time.RFC3339Nano) != want {
+			t.Errorf("%s: %s, want %s", at, r.Time, want)
+		}
+	}
+}
+
+// listed is a record of a list of messages.
+func listed(line string) (one transcript.Record) {
+	table := registry.Table{}.With(registry.Lists("mine", nil, ""))
+	for r := range table.NewDecoder("mine", transcript.Main).Records(transcript.Segment{Data: []byte(line), Rest: true}) {
+		one = *r
+	}
+	return one
 }
