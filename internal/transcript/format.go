@@ -210,7 +210,12 @@ var roles = map[string]string{
 // tool_use, tool_result and image blocks as content. It also accepts the other common form (role "tool", tool_calls).
 func parseMessage(d *Decoder, r *Record, value Node) {
 	m := d.Object(value)
-	role, content, calls := m.Field("role"), m.Field("content"), m.Field("tool_calls")
+	ParseMessage(d, r, m, m)
+}
+
+// ParseMessage parses a message whose content and calls are in an object of their own.
+func ParseMessage(d *Decoder, r *Record, m, said Object) {
+	role, content, calls := m.Field("role"), said.Field("content"), said.Field("tool_calls")
 	r.Type = role.Text()
 	r.UUID = m.First("id", "uuid").Text()
 	r.Time = ParseTime(m.Field("timestamp"))

@@ -14,7 +14,7 @@ func Lists(name string, roots []string, glob string) transcript.Format {
 	f.Agent, f.Title, f.How = name, name, "add the MCP server `ccd mcp` to its settings"
 	f.Roots = func(func(string) string, string) []string { return roots }
 	f.Match = func(_, rel string) (transcript.Session, bool) { return matchList(cmp.Or(glob, "*.jsonl"), rel) }
-	f.Parse = parseListed(f.Parse)
+	f.Parse = parseListed
 	return f
 }
 
@@ -35,22 +35,25 @@ func matchList(glob, rel string) (s transcript.Session, ok bool) {
 	return transcript.Session{Key: transcript.Key{ID: id}}, true
 }
 
-// parseListed parses a message, or a record with one in its member "message". A record without a role is bookkeeping.
-func parseListed(message transcript.Parser) transcript.Parser {
-	return func(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
-		record, inner := value.Object(), value.Field("message")
-		if !inner.Is('{') {
-			inner = value
-		}
-		if inner.Field("role").Has() {
-			message(d, r, inner)
-		} else {
-			r.UI = true
-		}
-		if r.Time.IsZero() {
-			r.Time = transcript.ParseTime(record.First("timestamp", "time", "at"))
-		}
-		r.UUID, r.Model = cmp.Or(r.UUID, record.Field("id").Text()), cmp.Or(r.Model, record.Field("model").Text())
-		r.Cwd = transcript.Reuse(&d.Last.Cwd, record.First("cwd", "directory"))
+// parseListed parses a message, or a record with one in its member "message", with the role in it or beside it. A record without a role is
+// bookkeeping; one with a role and nothing that can be read is not understood.
+func parseListed(d *transcript.Decoder, r *transcript.Record, value transcript.Node) {
+	record, said := value.Object(), value.Field("message").Object()
+	message := said
+	if !said.Has("role") {
+		message = record
 	}
+	if !said.Has("content") && !said.Has("tool_calls") {
+		said = message
+	}
+	if r.UI = !message.Has("role"); !r.UI {
+		transcript.ParseMessage(d, r, message, said)
+		content := said.Field("content")
+		r.Unknown = r.Unknown || len(r.Items) == 0 && (content.Full() || !content.Has())
+	}
+	if r.Time.IsZero() {
+		r.Time = transcript.ParseTime(record.First("timestamp", "time", "at"))
+	}
+	r.UUID, r.Model = cmp.Or(r.UUID, record.Field("id").Text()), cmp.Or(r.Model, record.Field("model").Text())
+	r.Cwd = transcript.Reuse(&d.Last.Cwd, record.First("cwd", "directory"))
 }

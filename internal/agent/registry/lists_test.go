@@ -26,19 +26,40 @@ func TestNamesOfLists(t *testing.T) {
 
 // TestTimesOfLists: a number is in seconds or in milliseconds.
 func TestTimesOfLists(t *testing.T) {
-	const line = `{"at":%s,"role":"user","content":"Mend it."}` + "\n"
+	const line = `{"at":%s,"role":"user","content":"Mend it."}`
 	for at, want := range map[string]string{"1789372800": "2026-09-14T08:00:00Z", "1789372800500": "2026-09-14T08:00:00.5Z", "-1789372800": "0001-01-01T00:00:00Z"} {
-		if r := listed(fmt.Sprintf(line, at)); r.Time.Format(time.RFC3339Nano) != want {
-			t.Errorf("%s: %s, want %s", at, r.Time, want)
+		if got, _ := listed(fmt.Sprintf(line, at)); got.Format(time.RFC3339Nano) != want {
+			t.Errorf("%s: %s, want %s", at, got, want)
 		}
 	}
 }
 
-// listed is a record of a list of messages.
-func listed(line string) (one transcript.Record) {
+// listed is a record of a list of messages: its time, its items, and whether it is unknown or bookkeeping.
+func listed(line string) (at time.Time, what string) {
 	table := registry.Table{}.With(registry.Lists("mine", nil, ""))
-	for r := range table.NewDecoder("mine", transcript.Main).Records(transcript.Segment{Data: []byte(line), Rest: true}) {
-		one = *r
+	for r := range table.NewDecoder("mine", transcript.Main).Records(transcript.Segment{Data: []byte(line + "\n"), Rest: true}) {
+		for _, it := range r.Items {
+			what += it.Kind.String() + " " + string(transcript.Original(it.Kind, it.Raw)) + " "
+		}
+		at, what = r.Time, what+fmt.Sprint(r.Unknown, " ", r.UI)
 	}
-	return one
+	return at, what
+}
+
+// TestRolesOfLists: a role may be in the message or beside it; a record with one that says nothing is not understood, and one without is
+// bookkeeping.
+func TestRolesOfLists(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"role":"user","message":{"content":"Mend it."}}`:                 "human Mend it. false false",
+		`{"role":"record","message":{"role":"user","content":"Mend it."}}`: "human Mend it. false false",
+		`{"role":"user","content":"Mend it.","message":{"id":"m1"}}`:       "human Mend it. false false",
+		`{"role":"user","message":{"parts":["Mend it."]}}`:                 "true false",
+		`{"role":"user","content":null}`:                                   "true false",
+		`{"role":"assistant","content":""}`:                                "false false",
+		`{"event":"started","message":{"content":"Mend it."}}`:             "false true",
+	} {
+		if _, got := listed(line); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
 }
