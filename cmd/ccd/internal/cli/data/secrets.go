@@ -95,8 +95,11 @@ func (a *app) secrets(ctx context.Context, args []string, agent string) error {
 			err = cmp.Or(err, a.Print(text))
 		}
 	}
-	if a.JSON {
+	switch {
+	case a.JSON:
 		err = a.PrintJSON(out)
+	case len(out) > 0:
+		a.Say("an ID removes the whole item that has the secret, SESSION#N the whole record; the secret alone: ccd archive forget --match -, with it on stdin")
 	}
 	if err == nil && damage != nil {
 		fmt.Fprintf(a.Err, "ccd: the list may be incomplete: %v\n", damage)
