@@ -118,8 +118,8 @@ func (a *app) timeline(ctx context.Context, arg string, f timelineFlags) error {
 	done()
 	src := session.NewSource(model.Session, text)
 	turns := reader.Turns(model.Session, src.Said)
-	asked := slices.ContainsFunc(turns, func(t reader.Turn) bool { return t.ID != "" })
-	for _, t := range f.of(turns) {
+	shown := f.of(turns)
+	for _, t := range shown {
 		text := ""
 		switch {
 		case a.JSON:
@@ -142,20 +142,30 @@ func (a *app) timeline(ctx context.Context, arg string, f timelineFlags) error {
 	if damage != nil {
 		return damage
 	}
-	if !asked {
-		a.Say("session %s has no turns: ccd finds no message of a person in it", e.Name())
-	}
-	if a.JSON {
+	a.sayNone(e, turns, shown)
+	switch {
+	case a.JSON:
 		return a.PrintJSON(all)
+	case len(shown) > 0:
+		a.sayRecord(l.Argument(e))
 	}
-	a.sayRecord(l.Argument(e))
 	return nil
+}
+
+// sayNone says what a session has none of.
+func (a *app) sayNone(e *reader.Entry, turns, shown []reader.Turn) {
+	switch {
+	case !slices.ContainsFunc(turns, func(t reader.Turn) bool { return t.ID != "" }):
+		a.Say("session %s has no turns: ccd finds no message of a person in it", e.Name())
+	case len(shown) == 0:
+		a.Say("session %s has no failed calls", e.Name())
+	}
 }
 
 // of returns the turns that are wanted.
 func (f timelineFlags) of(turns []reader.Turn) []reader.Turn {
 	if f.failed {
-		turns = slices.DeleteFunc(turns, func(t reader.Turn) bool { return t.Failed == 0 })
+		turns = slices.DeleteFunc(slices.Clone(turns), func(t reader.Turn) bool { return t.Failed == 0 })
 	}
 	if f.limit > 0 {
 		turns = turns[max(0, len(turns)-f.limit):]
