@@ -6,8 +6,9 @@ package disk
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"ccd/internal/lazy"
 )
 
 // Exists reports whether something has that path, a dangling link too.
@@ -59,7 +60,7 @@ func Within(path, dir string) bool {
 
 // ofGoRun is the directory of an executable of `go run`: a temporary one, or one in Go's cache, wherever that is, of two digits of a hash
 // and then the hash with -d.
-var ofGoRun = regexp.MustCompile(`/go-build(?:\d+/b\d+/exe)?/|/[0-9a-f]{2}/[0-9a-f]{64}-d/`)
+var ofGoRun = lazy.Regexp(`/go-build(?:\d+/b\d+/exe)?/|/[0-9a-f]{2}/[0-9a-f]{64}-d/`)
 
 // FromGoRun reports whether `go run` built the executable at path: it does not stay there.
-func FromGoRun(path string) bool { return ofGoRun.MatchString(filepath.ToSlash(path)) }
+func FromGoRun(path string) bool { return ofGoRun().MatchString(filepath.ToSlash(path)) }
