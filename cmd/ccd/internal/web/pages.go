@@ -52,7 +52,7 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("GET /s/{agent}/{id}/files", s.page(ofSession(filesPage)))
 	m.HandleFunc("GET /s/{agent}/{id}/export", s.page(ofSession(exportFile)))
 	m.HandleFunc("GET /s/{agent}/{id}/file", s.page(ofSession(filePage)))
-	m.HandleFunc("GET /s/{agent}/{id}/file/exact", s.page(ofSession(filePage)))
+	m.HandleFunc("GET /s/{agent}/{id}/file/exact", s.page(ofSession(fileVersionFile)))
 	m.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, none("There is no page "+mark.Inline(r.URL.Path, 200)+"."))
 	})

@@ -50,28 +50,13 @@ type fileVersion struct {
 // Lines counts the lines of the file.
 func (v fileVersion) Lines() int { return lexicon.AllLines(v.Text) }
 
-// filePage is the page of a file, or at an address that ends in /exact one of its versions with its secrets, to download.
+// filePage is the page of a file.
 func filePage(ctx context.Context, r *request) (answer, error) {
-	library, exact := r.library, strings.HasSuffix(r.URL.Path, "/exact")
-	if exact {
-		library = library.Exact()
-	}
-	wanted, show := r.URL.Query().Get("path"), r.number("v", 0)
-	path, all, err := library.Changes(ctx, r.entry, wanted)
-	if err == nil && len(all) == 0 {
-		err = archive.ErrNotFound
-	}
+	path, all, show, err := r.versions(ctx, r.library, 0)
 	if err != nil {
-		return answer{}, noneIf(err, "This session read and changed no file %s.", inline(wanted))
+		return answer{}, err
 	}
-	if show < 0 || show > len(all) || exact && show == 0 {
-		return answer{}, none("The file has " + words.Count(len(all), "version") + ".")
-	}
-	if exact {
-		return r.exactVersion(path, all[show-1])
-	}
-	d := fileData{head: r.head("files")}
-	d.Path, d.Versions = path, versionsOf(all)
+	d := fileData{head: r.head("files"), Path: path, Versions: versionsOf(all)}
 	if show > 0 {
 		one := d.Versions[show-1]
 		if with := r.number("with", 0); with > 0 && with <= len(all) && all[with-1].Known && one.Known {
@@ -106,8 +91,30 @@ func changes(from, to reader.Version) string {
 	return text[max(0, strings.Index(text, "@@")):] // before it are names that say nothing
 }
 
-// exactVersion is a version to download. What is left out of texts may make them equal, so the record is also asked for.
-func (r *request) exactVersion(path string, v reader.Version) (answer, error) {
+// versions returns what a file was, and the number of the version that is asked for, 0 for none. It fails if that is less than least.
+func (r *request) versions(ctx context.Context, library *reader.Library, least int) (path string, all []reader.Version, show int, err error) {
+	wanted, show := r.URL.Query().Get("path"), r.number("v", 0)
+	path, all, err = library.Changes(ctx, r.entry, wanted)
+	if err == nil && len(all) == 0 {
+		err = archive.ErrNotFound
+	}
+	if err != nil {
+		return "", nil, 0, noneIf(err, "This session read and changed no file %s.", inline(wanted))
+	}
+	if show < least || show > len(all) {
+		err = none("The file has " + words.Count(len(all), "version") + ".")
+	}
+	return path, all, show, err
+}
+
+// fileVersionFile is a version with its secrets, to download. What is left out of texts may make them equal, so the record is also asked
+// for.
+func fileVersionFile(ctx context.Context, r *request) (answer, error) {
+	path, all, show, err := r.versions(ctx, r.library.Exact(), 1)
+	if err != nil {
+		return answer{}, err
+	}
+	v := all[show-1]
 	if !v.Known || v.Gone != nil || v.Record != r.number("record", 0) {
 		return answer{}, none("The whole content of this version is not known from the transcript.")
 	}
