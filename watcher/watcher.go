@@ -156,9 +156,9 @@ type TailOptions struct {
 // yields nothing. A cursor counts the bytes of the transcript: compressing or decompressing the file (Session.Packed)
 // makes nothing new. A compressed file is read to its end, to check its checksum, before any of it is yielded.
 //
-// The bytes of a segment belong to the receiver. After an error the segments yielded before are still valid, and the next call continues from the last End. The error
-// wraps fs.ErrNotExist if the file is gone, and ErrIrregular if it is not a regular file. If the file shrinks while it
-// is read, Tail ends without an error and the next call sees a new generation.
+// The bytes of a segment belong to the receiver. After an error the segments yielded before are still valid, and the next call continues
+// from the last End. The error wraps fs.ErrNotExist if the file is gone, and ErrIrregular if it is not a regular file. If the file shrinks
+// while it is read, Tail ends without an error and the next call sees a new generation.
 func Tail(ctx context.Context, s transcript.Session, from transcript.Cursor, o TailOptions) iter.Seq2[transcript.Segment, error] {
 	return func(yield func(transcript.Segment, error) bool) {
 		if o.Heartbeat == nil {

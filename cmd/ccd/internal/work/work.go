@@ -146,8 +146,8 @@ func (s *Session) files(which reader.Choice, at func(file string) bool, path str
 	return all
 }
 
-// Sum is what was done in a time, in a session, in a project, by an agent or by a model. Of a model only sessions and tokens are counted: what else was
-// done, no record ascribes to one.
+// Sum is what was done in a time, in a session, in a project, by an agent or by a model. Of a model only sessions and tokens are counted:
+// what else was done, no record ascribes to one.
 type Sum struct {
 	Name      string `json:"-"`               // of a session behind its agent, if another agent has one of that name
 	Key       string `json:"name"`            // of a time its first day or its month, as ISO 8601 has it; else Name

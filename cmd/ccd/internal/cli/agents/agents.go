@@ -84,8 +84,10 @@ func (a *app) agents(c *cobra.Command, args []string, f agentsFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.NoJSON(c); err != nil && args[0] != "status" {
-		return err
+	if args[0] != "status" {
+		if err := a.NoJSON(c); err != nil {
+			return err
+		}
 	}
 	switch args[0] {
 	case "install":

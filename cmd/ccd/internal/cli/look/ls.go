@@ -150,7 +150,7 @@ func (a *app) ls(ctx context.Context, f lsFlags) error {
 		a.SayMore(more, "session", fmt.Sprintf("ccd ls -n %d", len(rows)+more))
 	}
 	if n := f.hidden(l); n > 0 && a.Width() > 0 {
-		a.Say("%s (copies, sub-agents, or you said nothing): ccd ls --all", words.Count(n, "more session"))
+		a.Say("%s", aside(n, "more session"))
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (f lsFlags) nothing(a *app, l *reader.Library) string {
 	case flags != "":
 		return "no session with" + flags
 	case f.hidden(l) > 0:
-		return words.Count(f.hidden(l), "session") + " (copies, sub-agents, or you said nothing): ccd ls --all"
+		return aside(f.hidden(l), "session")
 	case a.Agent:
 		return "nothing is archived yet" + l.Scope()
 	case a.HasPulled(l):
@@ -188,6 +188,11 @@ func (f lsFlags) hidden(l *reader.Library) (n int) {
 		}
 	}
 	return n
+}
+
+// aside says how many sessions are listed only with --all.
+func aside(n int, what string) string {
+	return words.Count(n, what) + " (copies, sub-agents, or you said nothing): ccd ls --all"
 }
 
 // page sorts the families if that is wanted, and returns the first sessions, all if most is 0. more is how many are left out.
