@@ -47,7 +47,7 @@ func (p *plan) base(ctx context.Context) (err error) {
 }
 
 func (p *plan) load(tx *bolt.Tx) (err error) {
-	if p.tombs, err = p.a.tombs(); err != nil {
+	if p.tombstones, err = p.a.tombstones(); err != nil {
 		return err
 	}
 	p.file = fileOf(tx)
@@ -79,16 +79,16 @@ func (p *plan) match() error {
 
 // forget replaces what was forgotten.
 func (p *plan) forget(ctx context.Context) error {
-	if p.tombs.forgets(p.session) {
+	if p.tombstones.forgets(p.session) {
 		return ErrForgotten
 	}
 	sum, err := p.gen.hash()
 	if err != nil {
 		return p.a.damageIn(p.session.Key, p.start, err)
 	}
-	f, err := p.tombs.continued(ctx, p.open.Reader(p.session.Key, p.start.Generation), p.start.Offset, sum)
+	f, err := p.tombstones.continued(ctx, p.open.Reader(p.session.Key, p.start.Generation), p.start.Offset, sum)
 	if err == nil {
-		p.filled = f.Fill(p.seg.Data)
+		p.filled = f.Mask(p.seg.Data)
 	}
 	return err
 }
@@ -222,7 +222,7 @@ func (p *plan) unchanged(tx *bolt.Tx) error {
 	if err := now.load(tx); err != nil {
 		return err
 	}
-	if now.record != p.wasRecord || !bytes.Equal(now.was, p.was) || p.file != "" && now.file != p.file || now.tombs != p.tombs {
+	if now.record != p.wasRecord || !bytes.Equal(now.was, p.was) || p.file != "" && now.file != p.file || now.tombstones != p.tombstones {
 		return fmt.Errorf("%w: the session has changed meanwhile", ErrStale)
 	}
 	return nil

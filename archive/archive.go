@@ -72,14 +72,14 @@ func (s Session) Tip() transcript.Cursor {
 // Archive is an archive file. Between calls it keeps neither a lock nor the file open (but see Held).
 // It is safe for concurrent use by goroutines and processes.
 type Archive struct {
-	path     string
-	o        Options
-	codec    *codec
-	gaveUp   atomic.Pointer[time.Time]   // when a wait for the lock last timed out: the next ones are short
-	lastFile atomic.Pointer[os.FileInfo] // as FileReplaced last saw it
-	buried   atomic.Pointer[tombs]       // the tombstones as last read
-	places   *tombs                      // instead of those in the file, in an archive that is being made; usually nil
-	held     *store                      // that all calls use, for a caller that keeps it open; usually nil
+	path           string
+	o              Options
+	codec          *codec
+	gaveUp         atomic.Pointer[time.Time]   // when a wait for the lock last timed out: the next ones are short
+	lastFile       atomic.Pointer[os.FileInfo] // as FileReplaced last saw it
+	lastTombstones atomic.Pointer[tombstones]  // the tombstones as last read
+	places         *tombstones                 // instead of those in the file, in an archive that is being made; usually nil
+	held           *store                      // that all calls use, for a caller that keeps it open; usually nil
 
 	unchecked bool // for tests: skip hashes when reading
 }
@@ -168,7 +168,7 @@ type plan struct {
 	removed           []block // earlier pieces of a frame that is complete now
 	blocks            []*packed
 	need              int64 // bytes to be written
-	tombs             *tombs
+	tombstones        *tombstones
 	filled            bool // something in the segment was forgotten
 	tip               landed
 }

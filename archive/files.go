@@ -11,7 +11,7 @@ import (
 
 // ownPaths returns the paths of the archive at path and of the files beside it that have fixed names.
 func ownPaths(path string) []string {
-	return []string{path, path + ".tmp", tombsPath(path), tipsPath(path), lockPath(path)}
+	return []string{path, path + ".tmp", tombstonesPath(path), tipsPath(path), lockPath(path)}
 }
 
 // Files returns the existing files of the archive at path: the archive, its lock, the tombstones, the tips, damaged

@@ -223,7 +223,7 @@ func TestForgetText(t *testing.T) {
 	if _, err := f.a.Forget(t.Context(), Removal{Texts: []Text{whatever("nowhere-5512")}}, nil); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a text that stands nowhere: %v", err)
 	}
-	must(t, os.Remove(tombsPath(f.a.Path())))
+	must(t, os.Remove(tombstonesPath(f.a.Path())))
 	must(t, openAt(t, f.a.Path(), Options{}).Append(t.Context(), session("new"), segment(1, 0, []byte("fine\n"))))
 }
 
@@ -266,7 +266,7 @@ func TestForgottenStaysAway(t *testing.T) {
 		t.Errorf("a file of a forgotten session is stored: %v", err)
 	}
 	filler := other.Filler(one.Key)
-	if again := bytes.Clone(was[one]); !filler.Fill(again) || !bytes.Equal(again, f.want[one]) {
+	if again := bytes.Clone(was[one]); !filler.Mask(again) || !bytes.Equal(again, f.want[one]) {
 		t.Error("a filler leaves the text in the transcript")
 	}
 
@@ -366,7 +366,7 @@ func TestInterruptedRewrite(t *testing.T) {
 			if !errors.Is(err, context.Canceled) || later > 4 { // a few entries are looked up together
 				t.Errorf("%s, interrupted at %d: goes on %d times, %v", what, at, later, err)
 			}
-			if info, err := os.Stat(tombsPath(f.a.Path())); err == nil {
+			if info, err := os.Stat(tombstonesPath(f.a.Path())); err == nil {
 				if noted == 0 {
 					noted = info.Size()
 				} else if noted != info.Size() {
@@ -397,7 +397,7 @@ func TestTombstonesTellNothing(t *testing.T) {
 	sums := map[string]mark.Hash{"text": mark.Sum([]byte("4711")), "generation": mark.Sum(line), "fingerprint": seg.End.Back.Sum}
 	count := func(name string) (n int) {
 		sum := sums[name]
-		for _, path := range []string{a.Path(), tombsPath(a.Path())} {
+		for _, path := range []string{a.Path(), tombstonesPath(a.Path())} {
 			b, _ := os.ReadFile(path)
 			n += bytes.Count(b, sum[:8]) + bytes.Count(b, []byte(base64.StdEncoding.EncodeToString(sum[:])))
 		}

@@ -98,7 +98,7 @@ func (a *Archive) filled(k transcript.Key, source iter.Seq2[transcript.Segment, 
 		filler := a.Filler(k)
 		for seg, err := range source {
 			seg.Data = bytes.Clone(seg.Data)
-			if filler.Fill(seg.Data); !yield(seg, err) {
+			if filler.Mask(seg.Data); !yield(seg, err) {
 				return
 			}
 		}

@@ -110,8 +110,8 @@ func (r *Reader) Locate(ctx context.Context, p transcript.Pointer) (Found, error
 	if len(p.Parts) == 0 || p.Parts[0].Span.Off >= 0 {
 		return f, nil
 	}
-	back, _ := p.Parts[0].Span.Life()
-	other, err := r.life(ctx, back)
+	back, _ := p.Parts[0].Span.Generation()
+	other, err := r.sibling(ctx, back)
 	if err != nil {
 		return f, err
 	}

@@ -55,8 +55,8 @@ func (r *Reader) Of(s transcript.Session, head []byte) *Reader {
 	return r
 }
 
-// life returns the reader of another file of the generation's story.
-func (r *Reader) life(ctx context.Context, back int) (*Reader, error) {
+// sibling returns the reader of another file of the generation's story.
+func (r *Reader) sibling(ctx context.Context, back int) (*Reader, error) {
 	if one := r.before[back]; one != nil {
 		return one, nil
 	}
@@ -100,8 +100,8 @@ func (r *Reader) life(ctx context.Context, back int) (*Reader, error) {
 // Span returns the bytes of a span, which may be one of another file of the story (Span.Earlier). It fails with ErrNotFound if the
 // span is not before the tip. It allocates span.Len bytes.
 func (r *Reader) Span(ctx context.Context, span transcript.Span) ([]byte, error) {
-	if back, at := span.Life(); back > 0 {
-		other, err := r.life(ctx, back)
+	if back, at := span.Generation(); back > 0 {
+		other, err := r.sibling(ctx, back)
 		if err != nil {
 			return nil, err
 		}

@@ -79,14 +79,14 @@ func (a *Archive) Preview(ctx context.Context, r Removal, progress Progress) (Re
 // rewriter is one rewrite of the archive's file.
 type rewriter struct {
 	Removed
-	a       *Archive
-	removal Removal
-	forget  bool
-	now     time.Time
-	tombs   *tombs    // as they were
-	kept    []Session // of the old file
-	removed map[transcript.Key]bool
-	holes   map[generationOf]filled
+	a          *Archive
+	removal    Removal
+	forget     bool
+	now        time.Time
+	tombstones *tombstones // as they were
+	kept       []Session   // of the old file
+	removed    map[transcript.Key]bool
+	holes      map[generationOf]filled
 }
 
 func (w *rewriter) run(ctx context.Context, what string, progress Progress) (Removed, error) {
@@ -110,15 +110,15 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 	defer s.close()
 	old := s.hold()
 	w.Before = s.lock.info.Size()
-	if w.tombs, err = w.a.tombs(); err != nil {
+	if w.tombstones, err = w.a.tombstones(); err != nil {
 		return err
 	}
 	if err := w.look(ctx, old, progress); err != nil {
 		return err
 	}
 	if w.forget { // from now on nothing of it is stored again, even if the process dies
-		w.tombs = w.tombs.with(w.bury())
-		if err := w.tombs.store(w.a); err != nil {
+		w.tombstones = w.tombstones.with(w.newTombstones())
+		if err := w.tombstones.store(w.a); err != nil {
 			return err
 		}
 	}
@@ -186,22 +186,22 @@ func (w *rewriter) eraseOld(old *os.File) (err error) {
 	return nil
 }
 
-// bury returns the tombstones of what is removed.
-func (w *rewriter) bury() (all []tomb) {
+// newTombstones returns the tombstones of what is removed.
+func (w *rewriter) newTombstones() (all []tombstone) {
 	for _, k := range w.removal.Sessions {
-		all = append(all, tomb{Time: w.now, Session: named(k)})
+		all = append(all, tombstone{Time: w.now, Session: named(k)})
 	}
 	for _, s := range w.kept {
-		all = append(all, w.buryIn(s)...)
+		all = append(all, w.tombstonesIn(s)...)
 	}
 	return all
 }
 
-func (w *rewriter) buryIn(s Session) (all []tomb) {
+func (w *rewriter) tombstonesIn(s Session) (all []tombstone) {
 	for _, g := range s.Generations {
 		f := w.holes[generationOf{s.Key, g.N}]
 		for i, h := range f.holes {
-			all = append(all, tomb{w.now, named(s.Key), h.from, h.to - h.from, h.fill, f.before[i][:]})
+			all = append(all, tombstone{w.now, named(s.Key), h.from, h.to - h.from, h.fill, f.before[i][:]})
 		}
 	}
 	return all
@@ -281,14 +281,14 @@ func (w *rewriter) search(ctx context.Context, old *Archive, progress Progress) 
 // searchSession finds the texts in a session. Where one stands in one generation, the same place of another one is replaced too,
 // as its tombstone will have it; so are the places of earlier tombstones, which depend on the bytes before them.
 func (w *rewriter) searchSession(ctx context.Context, old *Archive, s Session) error {
-	places := w.tombs
-	if len(w.removal.Texts) == 0 && places.filler(s.Key) == nil {
+	places := w.tombstones
+	if len(w.removal.Texts) == 0 && places.masker(s.Key) == nil {
 		return ctx.Err()
 	}
 	for before := 0; ; {
 		n := 0
 		for _, g := range s.Generations {
-			f, err := old.Reader(s.Key, g.N).search(ctx, w.removal.Texts, places.filler(s.Key))
+			f, err := old.Reader(s.Key, g.N).search(ctx, w.removal.Texts, places.masker(s.Key))
 			if err != nil {
 				return err
 			}
@@ -298,18 +298,18 @@ func (w *rewriter) searchSession(ctx context.Context, old *Archive, s Session) e
 		if n == before || len(s.Generations) == 1 {
 			return nil
 		}
-		before, places = n, w.tombs.with(w.buryIn(s))
+		before, places = n, w.tombstones.with(w.tombstonesIn(s))
 	}
 }
 
 // filled is a generation in which stretches are to be replaced.
 type filled struct {
-	holes  []hole
+	holes  []maskedRange
 	before []mark.Hash // of the replaced bytes before each of them
 }
 
 // search finds texts, and what a filler replaces, in a generation. It continues after what is lost.
-func (r *Reader) search(ctx context.Context, texts []Text, filler *Filler) (f filled, err error) {
+func (r *Reader) search(ctx context.Context, texts []Text, filler *Masker) (f filled, err error) {
 	g, err := r.generation(ctx)
 	if err != nil {
 		return f, err
@@ -330,13 +330,13 @@ func (r *Reader) search(ctx context.Context, texts []Text, filler *Filler) (f fi
 		f.holes = append(f.holes, occurrences(buf, end-int64(len(buf)), texts)...)
 		buf = buf[:copy(buf, buf[max(0, len(buf)-longest+1):])]
 		if filler != nil && filler.off == p.off { // all before it is known
-			filler.Fill(bytes.Clone(p.data))
+			filler.Mask(bytes.Clone(p.data))
 		}
 	}
 	if filler != nil {
 		f.holes = append(f.holes, filler.filled...)
 	}
-	f.holes = joinHoles(f.holes)
+	f.holes = joinRanges(f.holes)
 	err = f.add(ctx, r, g.Offset)
 	return f, err
 }
@@ -352,7 +352,7 @@ func (f *filled) add(ctx context.Context, r *Reader, end int64) error {
 			return err
 		}
 		data, off := slices.Clone(p.data), p.off
-		fillHoles(data, off, overlapping(f.holes, off, off+int64(len(data))))
+		mask(data, off, overlapping(f.holes, off, off+int64(len(data))))
 		for n := len(f.before); n < len(f.holes) && f.holes[n].from < p.end; n++ {
 			if part := f.holes[n].from - off; len(data) > 0 {
 				sum.Write(data[:part])
@@ -383,8 +383,8 @@ func skipMissing(err error) error {
 
 // copy imports what is kept into a new archive, which replaces what was forgotten.
 func (w *rewriter) copy(ctx context.Context, old, into *Archive, progress Progress) error {
-	if w.tombs != nil {
-		into.places = &tombs{places: w.tombs.places} // what was kept of a session is kept
+	if w.tombstones != nil {
+		into.places = &tombstones{places: w.tombstones.places} // what was kept of a session is kept
 	}
 	im := importer{a: into, from: old, forget: w.forget, drops: w.touch, state: func(s Session) []byte {
 		if !slices.Contains(w.Touched, s.Key) && !slices.Contains(w.States, s.Key) {
@@ -418,7 +418,7 @@ func (w *rewriter) copy(ctx context.Context, old, into *Archive, progress Progre
 func (w *rewriter) touch(f Found) bool {
 	holes := w.holes[generationOf{f.Key, f.Generation}].holes
 	return slices.ContainsFunc(f.Parts, func(p transcript.Part) bool {
-		return slices.ContainsFunc(overlapping(holes, p.Span.Off, p.Span.End()), func(h hole) bool { return h.isNew })
+		return slices.ContainsFunc(overlapping(holes, p.Span.Off, p.Span.End()), func(h maskedRange) bool { return h.isNew })
 	})
 }
 

@@ -53,18 +53,18 @@ func (a *Archive) take(ctx context.Context, s transcript.Session, n int, c copie
 	if err != nil || c.was == nil {
 		return err
 	}
-	t, err := a.tombs()
+	t, err := a.tombstones()
 	if err != nil {
 		return err
 	}
 	return a.change(ctx, s, func(g *generationRecord) error {
-		g.inherit(c.was, t.holes(s.Key))
+		g.inherit(c.was, t.masked(s.Key))
 		return nil
 	})
 }
 
 // inherit takes over the hash and the fingerprints of a generation with the same bytes, but for these holes: their hash would tell a guess.
-func (g *generationRecord) inherit(was *generationRecord, holes []hole) {
+func (g *generationRecord) inherit(was *generationRecord, holes []maskedRange) {
 	if g.Offset != was.Offset {
 		return
 	}

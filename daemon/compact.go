@@ -12,7 +12,7 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -28,7 +28,7 @@ type CompactOptions struct {
 
 // Compacted is a companion made on request.
 type Compacted struct {
-	sidecar.Document
+	companion.Document
 	*compactor.Compaction
 	Options compactor.Options // used for this companion
 	At      Place             // how much of the transcript it covers
@@ -282,7 +282,7 @@ func ReadTranscript(ctx context.Context, a *archive.Archive, agents registry.Tab
 // Text reads spans of the story.
 func (t *Transcript) Text(ctx context.Context) compactor.Text {
 	return func(span transcript.Span) ([]byte, error) {
-		if back, _ := span.Life(); back > 0 {
+		if back, _ := span.Generation(); back > 0 {
 			return t.earlier.Span(ctx, span)
 		}
 		return t.data[span.Off:span.End()], ctx.Err()

@@ -32,7 +32,7 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/agent/registry"
 	"ccd/internal/transcript"
 	"ccd/watcher"
@@ -414,7 +414,7 @@ func (d *Daemon) watcherOptions(ctx context.Context, end context.CancelCauseFunc
 		}
 	}
 	o.Match = func(r watcher.Root, path string) bool {
-		if sidecar.Is(path) {
+		if companion.Is(path) {
 			return false
 		}
 		_, ok := d.Agents.Find(r.Agent, r.Path, path)

@@ -12,7 +12,7 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 	"ccd/watcher"
@@ -101,7 +101,7 @@ func (h *house) compactAll() {
 
 func (h *house) companion(path string) string {
 	h.t.Helper()
-	b := testkit.Read(h.t, strings.TrimSuffix(path, ".jsonl")+sidecar.Suffix)
+	b := testkit.Read(h.t, strings.TrimSuffix(path, ".jsonl")+companion.Suffix)
 	return string(b)
 }
 

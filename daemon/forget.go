@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ccd/archive"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 	"ccd/watcher"
@@ -42,7 +42,7 @@ func (d *Daemon) rewrite(ctx context.Context, of, gone []transcript.Key, do func
 			continue
 		}
 		if had[k] = s.state.Companion != ""; had[k] {
-			err := sidecar.Remove(s.state.Companion)
+			err := companion.Remove(s.state.Companion)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return removed, err
 			}

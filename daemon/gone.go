@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/atomicfile"
 	"ccd/internal/transcript"
 )
@@ -37,7 +37,7 @@ func (d *Daemon) markGone(ctx context.Context, s *session) error {
 	next := s.state
 	from, to := next.Companion, d.companion(s)
 	if from != "" && from != to && d.CompanionDir == "" {
-		if err := sidecar.Copy(from, to); err != nil && !errors.Is(err, fs.ErrPermission) { // treat another user's as missing
+		if err := companion.Copy(from, to); err != nil && !errors.Is(err, fs.ErrPermission) { // treat another user's as missing
 			return err
 		}
 		if next.Written, err = stat(to); err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
@@ -68,7 +68,7 @@ func TestArchiveBeforeCompanion(t *testing.T) {
 	if !errors.Is(err, crash) {
 		t.Fatalf("store = %v, want the crash", err)
 	}
-	if _, err := os.Stat(strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix); err == nil {
+	if _, err := os.Stat(strings.TrimSuffix(h.path(1), ".jsonl") + companion.Suffix); err == nil {
 		t.Fatal("a companion stands although its publication failed")
 	}
 	h.resolves(ids)
@@ -208,7 +208,7 @@ func TestRestoreIsExact(t *testing.T) {
 	if h.restore(key(h.path(3))) == one {
 		t.Error("a changed letter is not seen: this test cannot fail")
 	}
-	moved := filepath.Join(h.o.StateDir, "companions", "claude-code", "projects", "-work", key(h.path(1)).ID+sidecar.Suffix)
+	moved := filepath.Join(h.o.StateDir, "companions", "claude-code", "projects", "-work", key(h.path(1)).ID+companion.Suffix)
 	b := testkit.Read(t, moved)
 	h.resolves(mark.IDs(string(b)))
 	if _, err := h.o.Archive.Session(context.Background(), transcript.Key{Agent: "claude-code", ID: "none"}); err == nil {

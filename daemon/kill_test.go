@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
 )
@@ -81,7 +81,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		before = len(made)
 		for _, path := range made {
 			b := testkit.Read(t, path)
-			if _, err := sidecar.Parse(b); err != nil {
+			if _, err := companion.Parse(b); err != nil {
 				t.Fatalf("round %d: %v", n, err)
 			}
 			for _, id := range mark.IDs(string(b)) {
@@ -126,7 +126,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 // companions returns the paths of the companions of main sessions.
 func (h *house) companions() []string {
 	h.t.Helper()
-	made, err := filepath.Glob(filepath.Join(filepath.Dir(h.path(1)), "*"+sidecar.Suffix))
+	made, err := filepath.Glob(filepath.Join(filepath.Dir(h.path(1)), "*"+companion.Suffix))
 	testkit.Must(h.t, err)
 	return made
 }
@@ -136,7 +136,7 @@ func TestReaderNeverSeesATornCompanion(t *testing.T) {
 	h := newHouse(t)
 	h.write(h.path(1), turns(0, 12))
 	h.once()
-	companion := strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix
+	companion := strings.TrimSuffix(h.path(1), ".jsonl") + companion.Suffix
 	done := make(chan int)
 	stop := make(chan struct{})
 	go func() {
@@ -176,7 +176,7 @@ func whole(path string) error {
 	if err != nil {
 		return err
 	}
-	p, err := sidecar.Parse(b)
+	p, err := companion.Parse(b)
 	if err != nil {
 		return err
 	}

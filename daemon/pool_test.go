@@ -69,7 +69,7 @@ func TestACatchUpArchivesFirst(t *testing.T) {
 	}
 }
 
-// A session that is rewritten in place after a catch-up has archived it, and before it is folded, is archived again: by this
+// A session that is rewritten in place after a catch-up has archived it, and before its companion is made, is archived again: by this
 // daemon, or by the next one if this one ends.
 func TestRewrittenWithinACatchUp(t *testing.T) {
 	for _, ends := range []bool{false, true} {

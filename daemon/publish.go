@@ -11,7 +11,7 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
@@ -27,7 +27,7 @@ func (d *Daemon) publish(ctx context.Context, s *session) (Compacted, error) {
 		return Compacted{}, err
 	}
 	made.Path = d.companion(s)
-	pending, err := sidecar.Prepare(made.Path, made.Text)
+	pending, err := companion.Prepare(made.Path, made.Text)
 	if err != nil {
 		return Compacted{}, fmt.Errorf("%w: %w", ErrNotPlaced, err)
 	}
@@ -128,14 +128,14 @@ func (d *Daemon) story(ctx context.Context, s *session) (*compactor.Compactor, e
 // Made returns the companion of a compaction. st is the status of its model, at how much of the transcript it covers, and sum the
 // SHA-256 of these bytes. Equal arguments give the same text.
 func Made(s transcript.Session, o compactor.Options, st compactor.Status, c *compactor.Compaction, at Place, sum mark.Hash) Compacted {
-	front := sidecar.Matter{
+	front := companion.Matter{
 		Header: c.Header, Options: o.Hash(), Agent: s.Agent, Session: name(s), Parent: st.Parent, Source: s.Source,
-		Covers: sidecar.Covers{Records: st.Records, Bytes: at.Offset, SHA256: sum.String()},
+		Covers: companion.Covers{Records: st.Records, Bytes: at.Offset, SHA256: sum.String()},
 	}
 	if !o.Manual.IsZero() {
 		front.Manual = &o.Manual
 	}
-	doc := sidecar.Render(front, o.Host, c.Sections)
+	doc := companion.Render(front, o.Host, c.Sections)
 	return Compacted{Document: doc, Compaction: c, Options: o, At: at}
 }
 
@@ -166,7 +166,7 @@ func (d *Daemon) store(ctx context.Context, s *session, pointers []transcript.Po
 	if was == "" || was == next.Companion {
 		return nil
 	}
-	if err := sidecar.Remove(was); err != nil && !errors.Is(err, fs.ErrNotExist) { // in a read-only directory, for instance
+	if err := companion.Remove(was); err != nil && !errors.Is(err, fs.ErrNotExist) { // in a read-only directory, for instance
 		d.Log.Warn("cannot remove a companion from an earlier place", "path", was, "err", err)
 	}
 	return nil

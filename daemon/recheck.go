@@ -111,7 +111,7 @@ func (d *Daemon) sourceUnchanged(ctx context.Context, s *session) (same bool, er
 		if err != nil {
 			return false, err
 		}
-		filler.Fill(seg.Data)
+		filler.Mask(seg.Data)
 		n := min(left, int64(len(seg.Data)))
 		sum.Write(seg.Data[:n])
 		if left -= n; left == 0 {

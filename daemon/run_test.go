@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
 	"ccd/watcher"
@@ -43,7 +43,7 @@ func (h *house) running() (stop func() error) {
 
 func (h *house) has(path, text string) func() bool {
 	return func() bool {
-		b, err := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + sidecar.Suffix)
+		b, err := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + companion.Suffix)
 		return err == nil && strings.Contains(string(b), text)
 	}
 }
@@ -61,7 +61,7 @@ func TestRunMendsWhatWasTakenAway(t *testing.T) {
 	h.write(h.path(1), turns(0, 12))
 	h.running()
 	testkit.Eventually(t, "the companion", h.covers(h.path(1)))
-	companion := strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix
+	companion := strings.TrimSuffix(h.path(1), ".jsonl") + companion.Suffix
 	want := h.companion(h.path(1))
 	testkit.Must(t, os.Remove(companion))
 	testkit.Eventually(t, "a removed companion is written again", h.covers(h.path(1)))
@@ -73,11 +73,11 @@ func TestForeignFileIsNeverTouched(t *testing.T) {
 	h := newHouse(t)
 	h.write(h.path(1), turns(0, 12))
 	h.write(h.path(2), turns(0, 12))
-	foreign := strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix
+	foreign := strings.TrimSuffix(h.path(1), ".jsonl") + companion.Suffix
 	h.write(foreign, "my own notes\n")
 	r, err := h.daemon().Once(context.Background(), func(done, all int64) {})
 	testkit.Must(t, err)
-	if len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Error, sidecar.ErrForeign.Error()) {
+	if len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Error, companion.ErrForeign.Error()) {
 		t.Errorf("failed = %+v, want the foreign file", r.Failed)
 	}
 	if b, _ := os.ReadFile(foreign); string(b) != "my own notes\n" {
@@ -108,7 +108,7 @@ func TestGenerationsAndMoves(t *testing.T) {
 	if !strings.Contains(h.companion(to), "source: projects/-elsewhere/") {
 		t.Error("the companion did not follow its transcript")
 	}
-	if _, err := os.Stat(strings.TrimSuffix(h.path(1), ".jsonl") + sidecar.Suffix); err == nil {
+	if _, err := os.Stat(strings.TrimSuffix(h.path(1), ".jsonl") + companion.Suffix); err == nil {
 		t.Error("a companion is left behind")
 	}
 	s, err = h.o.Archive.Session(context.Background(), key(to))
@@ -118,9 +118,9 @@ func TestGenerationsAndMoves(t *testing.T) {
 }
 
 // bodyTokens are the estimated tokens of what stands after a companion's front matter.
-func bodyTokens(companion string) int64 {
-	_, body, _ := strings.Cut(companion, "\n---\n")
-	return sidecar.Tokens(body)
+func bodyTokens(text string) int64 {
+	_, body, _ := strings.Cut(text, "\n---\n")
+	return companion.Tokens(body)
 }
 
 // What a shell's `ccd compact` did meanwhile is not undone by a daemon that does not know of it yet.

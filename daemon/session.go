@@ -13,7 +13,7 @@ import (
 
 	"ccd/archive"
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/transcript"
 	"ccd/watcher"
 )
@@ -201,9 +201,9 @@ func (s *session) compareNow() bool {
 // companion returns the path of the session's companion. After the transcript is gone it is in the state directory.
 func (d *Daemon) companion(s *session) string {
 	if s.state.Gone && d.CompanionDir == "" {
-		return sidecar.Path(s.Session, filepath.Join(d.StateDir, "companions"))
+		return companion.Path(s.Session, filepath.Join(d.StateDir, "companions"))
 	}
-	return sidecar.Path(s.Session, d.CompanionDir)
+	return companion.Path(s.Session, d.CompanionDir)
 }
 
 // asWritten reports whether the session's companion is in its place, unchanged since ccd wrote it.

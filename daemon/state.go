@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/mark"
 	"ccd/internal/ownfile"
 )
@@ -109,7 +109,7 @@ func statOf(info fs.FileInfo) Stat {
 }
 
 // unknownFormat reports whether a session has records, but none of a known type.
-func unknownFormat(c compactor.Status) bool { return c.Records > 0 && c.Grasp.Nothing() }
+func unknownFormat(c compactor.Status) bool { return c.Records > 0 && c.Parsed.Empty() }
 
 // setStatus takes over the model's status. perToken is the number of chars per real token.
 func (s *State) setStatus(c compactor.Status, perToken float64) {
@@ -122,7 +122,7 @@ func (s *State) setStatus(c compactor.Status, perToken float64) {
 			s.First, s.Last = before.First, before.Last
 		}
 	}
-	s.Estimate, s.About = c.Context, sidecar.About(c.Context, perToken)
+	s.Estimate, s.About = c.Context, companion.About(c.Context, perToken)
 	s.Course, s.TakenBack = c.Curve.Clone(), slices.Clone(c.Back)
 	s.Trigger = cmp.Or(s.Trigger, c.Trigger)
 }

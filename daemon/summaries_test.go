@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ccd/archive"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/testkit"
 )
 
@@ -107,7 +107,7 @@ func TestSummariesKilledAtAnyMoment(t *testing.T) {
 		t.Errorf("%d are lacking", r.Lacking)
 	}
 	got := h.companion(h.path(1))
-	testkit.Must(t, os.Remove(strings.TrimSuffix(h.path(1), ".jsonl")+sidecar.Suffix))
+	testkit.Must(t, os.Remove(strings.TrimSuffix(h.path(1), ".jsonl")+companion.Suffix))
 	if h.once(); h.companion(h.path(1)) != got || !strings.Contains(got, said) {
 		t.Errorf("made anew it differs:\n%s", firstDifference(got, h.companion(h.path(1))))
 	}

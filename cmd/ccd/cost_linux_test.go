@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/daemon"
 	"ccd/internal/testkit"
 	"ccd/internal/testkit/gen"
@@ -66,7 +66,7 @@ func TestCostOfAFirstPass(t *testing.T) {
 	c := costly{t, t.TempDir()}
 	must(t, gen.Tree(c.home, 1, 12<<20))
 	raw := float64(c.size("", ""))
-	written := float64(c.once()-c.size("", sidecar.Suffix)) / raw
+	written := float64(c.once()-c.size("", companion.Suffix)) / raw
 	stored := float64(c.size(".local", "archive.db")) / raw
 	t.Logf("%.3f written, %.3f stored, %d transactions", written, stored, c.transactions())
 	if written > 0.50 || stored > 0.33 {

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/daemon"
 	"ccd/internal/testkit"
 	"ccd/internal/words"
@@ -410,7 +410,7 @@ func TestOlderSessionsGetTheirCompanionsLater(t *testing.T) {
 	}
 	have := func() (all string) {
 		for n := range 24 {
-			if _, err := os.Stat(strings.TrimSuffix(transcriptPath(home, n), ".jsonl") + sidecar.Suffix); err == nil {
+			if _, err := os.Stat(strings.TrimSuffix(transcriptPath(home, n), ".jsonl") + companion.Suffix); err == nil {
 				all += string(rune('a' + n))
 			}
 		}

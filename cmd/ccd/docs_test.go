@@ -23,7 +23,7 @@ import (
 
 	"ccd/cmd/ccd/internal/account"
 	"ccd/cmd/ccd/internal/cli"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 )
 
 var update = flag.Bool("update", false, "write the generated documents and golden files anew")
@@ -258,7 +258,7 @@ func TestExampleIsReal(t *testing.T) {
 	if err != nil || string(got) != want {
 		t.Errorf("docs/EXAMPLE.md is not what ccd writes (%v): go test ./cmd/ccd -args -update", err)
 	}
-	p, err := sidecar.Parse([]byte(text))
+	p, err := companion.Parse([]byte(text))
 	must(t, err)
 	if err := p.Check(); err != nil {
 		t.Error(err)

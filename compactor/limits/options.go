@@ -88,7 +88,7 @@ type Options struct {
 	Classes        [3]int           `json:"classes"`              // percent of an event that counts in full, by the thirds of their scores, the lowest first
 	Summarizer     string           `json:"summarizer,omitempty"` // identifies the command whose summaries are used, "" for none
 	Redact         string           `json:"redact,omitempty"`     // identifies the rules by which secrets are left out, "" for none
-	LeadChars      int              `json:"lead_chars"`           // reserved for the lead that sidecar writes, besides host and session
+	LeadChars      int              `json:"lead_chars"`           // reserved for the lead that the companion package writes, besides host and session
 	Manual         Manual           `json:"manual,omitzero"`      // the options set by hand, for the front matter; see With
 }
 

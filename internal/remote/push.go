@@ -82,7 +82,7 @@ func (m *Machine) push(ctx context.Context, p *Pushed) (more bool, err error) {
 type collection struct {
 	round
 	known       map[string]pushed
-	tombs       []byte
+	tombstones  []byte
 	parts       []Part
 	data        []byte
 	size        int64 // of both in bytes, about
@@ -108,7 +108,7 @@ func (m *Machine) collect(ctx context.Context) (*collection, error) {
 	if c.known, err = readJSON[pushed](m.db, bucketSessions); err != nil {
 		return c, err
 	}
-	if c.tombs, err = m.tombs(); err != nil {
+	if c.tombstones, err = m.tombstonesHash(); err != nil {
 		return c, err
 	}
 	all, damaged, err := m.sessions(ctx)
@@ -126,7 +126,7 @@ func (m *Machine) collect(ctx context.Context) (*collection, error) {
 		}
 	}
 	if c.Meta.Archive = id; !c.more {
-		c.Meta.Tombs = c.tombs
+		c.Meta.Tombs = c.tombstones
 	}
 	c.headChanged = c.headChanged || m.meta.Seq > 0 && (m.meta.Label != m.o.Label || !slices.Equal(m.meta.Names, m.o.Names))
 	return c, nil
@@ -144,8 +144,8 @@ func (m *Machine) sessions(ctx context.Context) (all []archive.Session, damaged 
 	return all, damaged, nil
 }
 
-// tombs returns the hash of the archive's tombstones: only if it has changed can bytes differ from those pushed.
-func (m *Machine) tombs() ([]byte, error) {
+// tombstonesHash returns the hash of the archive's tombstones: only if it has changed can bytes differ from those pushed.
+func (m *Machine) tombstonesHash() ([]byte, error) {
 	b, err := os.ReadFile(m.o.Archive.Path() + ".forgotten")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -155,7 +155,7 @@ func (m *Machine) tombs() ([]byte, error) {
 
 // addTombstones adds tombstones for sessions that were forgotten.
 func (m *Machine) addTombstones(c *collection, all []archive.Session) {
-	if bytes.Equal(c.tombs, m.meta.Tombs) {
+	if bytes.Equal(c.tombstones, m.meta.Tombs) {
 		return
 	}
 	here := map[string]bool{}
@@ -197,10 +197,10 @@ func (m *Machine) addSession(ctx context.Context, c *collection, s archive.Sessi
 	was := c.known[keyOf(s.Key)]
 	n, err := m.newsOf(ctx, s, was, room)
 	if errors.Is(err, errChanged) {
-		if c.tombs, err = m.tombs(); err != nil {
+		if c.tombstones, err = m.tombstonesHash(); err != nil {
 			return err
 		}
-		if bytes.Equal(c.tombs, m.meta.Tombs) || len(was.Generations) == 0 {
+		if bytes.Equal(c.tombstones, m.meta.Tombs) || len(was.Generations) == 0 {
 			return errOther
 		}
 		c.forget(s.Key)

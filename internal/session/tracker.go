@@ -76,7 +76,7 @@ func (t *Tracker) begin(r *transcript.Record) {
 	if r.Fork { // what was asked before is the other session's title
 		st.Ask, st.Title, t.first, t.again = "", "", 0, false
 	}
-	st.Grasp.Add(r)
+	st.Parsed.Add(r)
 	t.notes(r)
 	t.deeds.own = !r.Copied && r.Span.Off >= 0 && r.N > st.Resumed.Records
 	if r.Boundary != nil {
@@ -349,7 +349,7 @@ type Known struct {
 // Status is what is known of a session as a whole.
 type Status struct {
 	Known
-	Grasp     transcript.Understood
+	Parsed    transcript.Understood
 	Context   int64           // estimate of the agent's context
 	Total     int64           // estimate of all items
 	Level     limits.Level    // of Highest

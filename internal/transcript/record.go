@@ -202,8 +202,8 @@ const lifeShift = 48
 // newest: below 0.
 func (s Span) Earlier(back int) Span { return Span{s.Off - int64(back)<<lifeShift, s.Len} }
 
-// Life returns how many generations before the newest one a span is, 0 for one of the newest, and where in that one.
-func (s Span) Life() (back int, at Span) {
+// Generation returns how many generations before the newest one a span is, 0 for one of the newest, and where in that one.
+func (s Span) Generation() (back int, at Span) {
 	if s.Off >= 0 {
 		return 0, s
 	}

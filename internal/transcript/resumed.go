@@ -71,14 +71,14 @@ func LiveHead(session string, covers, kept int) string {
 	return fmt.Sprintf(liveStart+"{covers: %d, kept: %d}\nsession: %s\n---\n", covers, kept, session)
 }
 
-// Live is the front matter of that text.
-type Live struct {
+// LiveCompaction is the front matter of that text.
+type LiveCompaction struct {
 	Session      string
 	Covers, Kept int // as LiveHead takes them
 }
 
 // ReadLive reads what LiveHead has written at the beginning of a text. ok is false if the text begins otherwise.
-func ReadLive(text string) (l Live, ok bool) {
+func ReadLive(text string) (l LiveCompaction, ok bool) {
 	rest, ok := strings.CutPrefix(text, liveStart)
 	n, err := fmt.Sscanf(rest, "{covers: %d, kept: %d}\nsession: %s\n", &l.Covers, &l.Kept, &l.Session)
 	return l, ok && err == nil && n == 3 && l.Kept >= 0

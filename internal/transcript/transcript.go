@@ -347,9 +347,9 @@ func (g *Understood) Add(r *Record) {
 	}
 }
 
-// Nothing reports whether nothing was understood. A few lines that look like bookkeeping do not count if others are
+// Empty reports whether nothing was understood. A few lines that look like bookkeeping do not count if others are
 // unknown.
-func (g *Understood) Nothing() bool { return g.Content == 0 && (g.Unknown > 0 || g.Bookkeeping == 0) }
+func (g *Understood) Empty() bool { return g.Content == 0 && (g.Unknown > 0 || g.Bookkeeping == 0) }
 
 // Shape is how an original is composed.
 type Shape uint8

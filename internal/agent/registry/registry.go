@@ -186,11 +186,11 @@ func (t Table) Sniff(head []byte) (agent string, class transcript.Class, ok bool
 	}
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	whole := transcript.CompleteObject(text)
-	best := grasp{}
+	best := understood{}
 	for _, f := range append([]transcript.Format{transcript.MessageList(anyClient)}, t.All()...) {
-		all := []grasp{graspOf(f, text)}
+		all := []understood{understoodOf(f, text)}
 		if !transcript.Valid(first) && whole != nil { // an object that spans several lines, or a long first line
-			all = append(all, graspOf(f, whole))
+			all = append(all, understoodOf(f, whole))
 		}
 		for _, one := range all {
 			if agent == "" && one.content+one.known > 0 || one.more(best) {
@@ -201,13 +201,13 @@ func (t Table) Sniff(head []byte) (agent string, class transcript.Class, ok bool
 	return agent, best.class, agent != ""
 }
 
-// grasp is how much of a beginning a decoder understands.
-type grasp struct {
+// understood is how much of a beginning a decoder understands.
+type understood struct {
 	content, known, unknown, timed int // records: with items, without, not understood, with a time
 	class                          transcript.Class
 }
 
-func graspOf(f transcript.Format, text []byte) (g grasp) {
+func understoodOf(f transcript.Format, text []byte) (g understood) {
 	for r := range transcript.NewDecoder(f, transcript.Main).Records(transcript.Segment{Data: text, Rest: true}) {
 		switch {
 		case r.Unknown || r.Broken || r.Type == "":
@@ -228,7 +228,7 @@ func graspOf(f transcript.Format, text []byte) (g grasp) {
 }
 
 // more reports whether more is understood than of another one.
-func (g grasp) more(than grasp) bool {
-	score := func(g grasp) int { return g.content + g.known - g.unknown }
+func (g understood) more(than understood) bool {
+	score := func(g understood) int { return g.content + g.known - g.unknown }
 	return cmp.Or(score(g)-score(than), g.content-than.content, g.timed-than.timed) > 0
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/sys/unix"
 
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/testkit"
 	"ccd/internal/testkit/gen"
 )
@@ -101,7 +101,7 @@ func removeCompanions(b *testing.B, home string) (raw int64) {
 		switch {
 		case err != nil || !d.Type().IsRegular():
 			return err
-		case strings.HasSuffix(path, sidecar.Suffix):
+		case strings.HasSuffix(path, companion.Suffix):
 			return os.Remove(path)
 		}
 		info, err := d.Info()

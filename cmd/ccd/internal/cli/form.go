@@ -10,8 +10,8 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/resume"
 	"ccd/cmd/ccd/internal/web"
+	"ccd/compactor/companion"
 	"ccd/compactor/limits"
-	"ccd/compactor/sidecar"
 )
 
 // PrintForm prints a companion, or one section of it.
@@ -19,7 +19,7 @@ func (a *App) PrintForm(c reader.Companion, name, only string) error {
 	if only == "" && (name == AsMarkdown || name == "") {
 		return a.Print(string(c.Text))
 	}
-	p, err := sidecar.Parse(c.Text)
+	p, err := companion.Parse(c.Text)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (a *App) PrintForm(c reader.Companion, name, only string) error {
 	case AsMessages:
 		o := c.Made.Options.Part(int64(limits.Chars(int(c.Made.Header.Tokens.Original))))
 		list, err := resume.List(p.Fields["agent"], c.Records, resume.Handover{
-			Lead: sidecar.Lead(c.Made.Options.Host, p.Fields["session"], 0), Sections: p.Sections, Budget: limits.Chars(o.MaxTokens),
+			Lead: companion.Lead(c.Made.Options.Host, p.Fields["session"], 0), Sections: p.Sections, Budget: limits.Chars(o.MaxTokens),
 		})
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ func (a *App) PrintForm(c reader.Companion, name, only string) error {
 	return a.PrintWrapped("## " + p.Sections[0].Name + "\n" + p.Sections[0].Body)
 }
 
-func keepSection(p *sidecar.Parsed, name string) error {
+func keepSection(p *companion.Parsed, name string) error {
 	var names []string
 	for _, s := range p.Sections {
 		if strings.EqualFold(s.Name, name) {

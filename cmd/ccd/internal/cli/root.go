@@ -19,7 +19,7 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/words"
@@ -162,7 +162,7 @@ func (a *App) printVersion() error {
 		}
 	}
 	return a.Print(fmt.Sprintf("ccd %s%s %s %s/%s, companion format %d, rules version %d\n",
-		a.Version(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, sidecar.Version, compactor.Rules))
+		a.Version(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, companion.Version, compactor.Rules))
 }
 
 // Version returns the version of this build.

@@ -26,7 +26,7 @@ import (
 )
 
 // unread says why the archive cannot be read.
-func (l Live) unread() Finding {
+func (l Facts) unread() Finding {
 	const check = "archive"
 	path := l.ArchivePath
 	var locked *archive.LockedError
@@ -47,7 +47,7 @@ func (l Live) unread() Finding {
 }
 
 // archive checks that the archive is not locked, that its index can be read and that it has room to grow.
-func (l Live) archive() (all []Finding) {
+func (l Facts) archive() (all []Finding) {
 	const check = "archive"
 	path := l.ArchivePath
 	switch {
@@ -146,7 +146,7 @@ func checkBehind(_ context.Context, f *facts) []Finding {
 }
 
 // strange names files that ccd does not read because of their place or form.
-func (l Live) strange() []Finding {
+func (l Facts) strange() []Finding {
 	if len(l.Strange) == 0 {
 		return nil
 	}

@@ -93,38 +93,38 @@ type Doctor struct {
 type check struct {
 	name   string
 	config bool                                    // it needs a configuration that can be read
-	now    func(Live) []Finding                    // of what is known at once: status makes it too
+	now    func(Facts) []Finding                   // of what is known at once: status makes it too
 	look   func(context.Context, *facts) []Finding // of what takes time
 }
 
 // checks returns all checks in the order in which they are printed.
 func checks() []check {
 	return []check{
-		{name: "config", now: Live.config},
+		{name: "config", now: Facts.config},
 		{name: "roots", config: true, look: checkRoots},
-		{name: "roots", now: Live.closed},
+		{name: "roots", now: Facts.closed},
 		{name: "state", look: checkState},
-		{name: "archive", config: true, now: Live.archive},
-		{name: "space", config: true, now: Live.space},
-		{name: "remote", now: Live.remote},
-		{name: "service", now: Live.service},
-		{name: "drift", now: Live.place},
+		{name: "archive", config: true, now: Facts.archive},
+		{name: "space", config: true, now: Facts.space},
+		{name: "remote", now: Facts.remote},
+		{name: "service", now: Facts.service},
+		{name: "drift", now: Facts.place},
 		{name: "drift", look: checkDrift},
-		{name: "daemon", now: Live.daemon},
-		{name: "errors", now: Live.failing},
-		{name: "summarizer", config: true, now: Live.Summarizer},
+		{name: "daemon", now: Facts.daemon},
+		{name: "errors", now: Facts.failing},
+		{name: "summarizer", config: true, now: Facts.Summarizer},
 		{name: "program", look: checkProgram},
 		{name: "agents", look: checkAgents},
 		{name: "homes", config: true, look: checkHomes},
 		{name: "lag", config: true, look: checkBehind},
-		{name: "lag", config: true, now: Live.strange},
+		{name: "lag", config: true, now: Facts.strange},
 		{name: "records", config: true, look: checkRecords},
 		{name: "purge", config: true, look: checkPurge},
 	}
 }
 
 // Findings returns what is known at once.
-func (l Live) Findings() (all []Finding) {
+func (l Facts) Findings() (all []Finding) {
 	for _, c := range checks() {
 		if c.now != nil {
 			all = append(all, c.now(l)...)
@@ -144,7 +144,7 @@ func (d Doctor) Examine(ctx context.Context) (all []Finding) {
 	if bad != nil {
 		var err error
 		if p, err = d.Env.Defaults().Place(true); err != nil { // there is no home directory either
-			return Live{Wrong: bad}.config()
+			return Facts{Wrong: bad}.config()
 		}
 	}
 	f := d.gather(ctx, p, bad)
@@ -162,7 +162,7 @@ func (d Doctor) Examine(ctx context.Context) (all []Finding) {
 
 func (c check) made(ctx context.Context, f *facts) []Finding {
 	if c.now != nil {
-		return c.now(f.Live)
+		return c.now(f.Facts)
 	}
 	return c.look(ctx, f)
 }

@@ -46,7 +46,7 @@ func soundFacts(t *testing.T) *facts {
 	e.Kept.First, e.Kept.Last = now.Add(-time.Hour), now.Add(-time.Minute)
 	f := &facts{
 		doctor: d, sessions: []*reader.Entry{e}, scans: []scan{{Root: root, found: []watcher.Found{found}}},
-		Live: Live{
+		Facts: Facts{
 			Place: p, Version: "v1", Now: now, Size: archive.Size{File: 16 << 20, Raw: 40 << 20}, Free: 100 << 30, Running: true,
 			Run: daemon.RunInfo{Pid: os.Getpid(), Version: "v1", Start: now.Add(-time.Hour), LastPass: now.Add(-time.Minute)},
 		},
@@ -83,27 +83,27 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 			s.StateDir = filepath.Join(t.TempDir(), "f")
 			write(t, s.StateDir, 0o600)
 		}, "wrong", "is not a directory"},
-		{"archive damaged", now(Live.archive), func(_ *testing.T, s *facts) {
+		{"archive damaged", now(Facts.archive), func(_ *testing.T, s *facts) {
 			s.Damage = []error{&archive.DamageError{Path: "/a", Err: errors.New("hash mismatch")}}
 		}, "wrong", "hash mismatch"},
-		{"archive unreadable", now(Live.archive), func(_ *testing.T, s *facts) { s.Unread = archive.ErrNewer }, "wrong", "another version of ccd"},
-		{"archive locked", now(Live.archive), func(_ *testing.T, s *facts) { s.Unread = &archive.LockedError{} }, "wrong", "lsof"},
-		{"archive hangs", now(Live.archive), func(_ *testing.T, s *facts) { s.Unread = disk.SlowError{After: disk.Patience} }, "wrong", "disk"},
-		{"service failed", now(Live.service), func(_ *testing.T, s *facts) { s.Service.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},
-		{"service unknown", now(Live.service), func(_ *testing.T, s *facts) { s.Unasked = errors.New("no home") }, "note", "no home"},
-		{"service not installed", now(Live.service), func(_ *testing.T, s *facts) { s.Service = packaging.State{} }, "note", "ccd setup"},
-		{"service not enabled", now(Live.service), func(_ *testing.T, s *facts) { s.Service.Enabled = false }, "note", "not enabled"},
-		{"manager silent", now(Live.service), func(_ *testing.T, s *facts) {
+		{"archive unreadable", now(Facts.archive), func(_ *testing.T, s *facts) { s.Unread = archive.ErrNewer }, "wrong", "another version of ccd"},
+		{"archive locked", now(Facts.archive), func(_ *testing.T, s *facts) { s.Unread = &archive.LockedError{} }, "wrong", "lsof"},
+		{"archive hangs", now(Facts.archive), func(_ *testing.T, s *facts) { s.Unread = disk.SlowError{After: disk.Patience} }, "wrong", "disk"},
+		{"service failed", now(Facts.service), func(_ *testing.T, s *facts) { s.Service.Detail = "failed (failed), exit-code" }, "wrong", "exit-code"},
+		{"service unknown", now(Facts.service), func(_ *testing.T, s *facts) { s.Unasked = errors.New("no home") }, "note", "no home"},
+		{"service not installed", now(Facts.service), func(_ *testing.T, s *facts) { s.Service = packaging.State{} }, "note", "ccd setup"},
+		{"service not enabled", now(Facts.service), func(_ *testing.T, s *facts) { s.Service.Enabled = false }, "note", "not enabled"},
+		{"manager silent", now(Facts.service), func(_ *testing.T, s *facts) {
 			s.Service.Silent = errors.New("systemctl --user does not answer: no bus")
 		}, "note", "loginctl enable-linger"},
 		{"unit drifted", checkDrift, func(_ *testing.T, s *facts) { s.Service.Drift = []string{"/u/ccd.service"} }, "wrong", "/u/ccd.service"},
 		{"unit not reread", checkDrift, func(_ *testing.T, s *facts) { s.Service.Stale = true }, "wrong", "has not read"},
 		{"ends at logout", checkDrift, func(_ *testing.T, s *facts) { s.Service.Installed, s.Service.EndsAtLogout = true, true }, "note", "loginctl enable-linger"},
-		{"no daemon", now(Live.daemon), func(_ *testing.T, s *facts) { s.Running, s.Service = false, packaging.State{} }, "note", "not running"},
-		{"summarizer missing", now(Live.Summarizer), func(_ *testing.T, s *facts) {
+		{"no daemon", now(Facts.daemon), func(_ *testing.T, s *facts) { s.Running, s.Service = false, packaging.State{} }, "note", "not running"},
+		{"summarizer missing", now(Facts.Summarizer), func(_ *testing.T, s *facts) {
 			s.Config.Summarizer.Command = []string{"no-such-command-of-ccd"}
 		}, "wrong", "full path"},
-		{"summarizer confined", now(Live.Summarizer), func(_ *testing.T, s *facts) {
+		{"summarizer confined", now(Facts.Summarizer), func(_ *testing.T, s *facts) {
 			s.Config.Summarizer.Command, s.Service.BlocksCommands = []string{os.Args[0]}, true
 		}, "wrong", "ccd service install"},
 		{"lag", checkBehind, func(_ *testing.T, s *facts) { s.scans[0].found[0].ModTime = s.Now.Add(-time.Hour) }, "note", "1 file is not fully archived"},
@@ -134,8 +134,8 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-func now(look func(Live) []Finding) func(context.Context, *facts) []Finding {
-	return func(_ context.Context, f *facts) []Finding { return look(f.Live) }
+func now(look func(Facts) []Finding) func(context.Context, *facts) []Finding {
+	return func(_ context.Context, f *facts) []Finding { return look(f.Facts) }
 }
 
 func tells(all []Finding, state, want string) bool {
@@ -194,32 +194,32 @@ func TestLimit(t *testing.T) {
 
 // TestProblems: all that is wrong is told, also by status, and nothing of a daemon that nobody installed.
 func TestProblems(t *testing.T) {
-	for want, spoil := range map[string]func(l *Live){
-		"":                             func(*Live) {},
-		" ":                            func(l *Live) { l.Running, l.Service = false, packaging.State{} },
-		"not running":                  func(l *Live) { l.Running = false },
-		"read run state":               func(l *Live) { l.RunErr = errors.New("read run state: eof") },
-		"settings differ":              func(l *Live) { l.Service.Places, l.Running = []string{"XDG_STATE_HOME=/x"}, false },
-		"no scan for":                  func(l *Live) { l.Run.LastPass = l.Now.Add(-time.Hour) },
-		"the daemon is v0, this is v1": func(l *Live) { l.Run.Version = "v0" },
-		"0 B free, below archive.min":  func(l *Live) { l.Config.Archive.MinFree, l.Free = 1<<50, 0 },
-		"no space left":                func(l *Live) { l.Config.Archive.MinFree, l.Free = 0, 0 },
-		"cannot grow":                  func(l *Live) { l.Config.Archive.MaxSize = 17 << 20 },
-		"30 files could not":           func(l *Live) { l.Run.Failing = 30 },
-		"cannot read 1 path":           func(l *Live) { l.Run.Watch.Unreadable = map[string]string{"/p": "no"} },
-		"what it does is unknown":      func(l *Live) { l.Run.Stale, l.Run.Version = true, "" },
-		"was removed":                  func(l *Live) { l.Run.Sessions, l.ArchivePath = 2, "/nowhere/archive.db" },
-		"waiting for":                  func(l *Live) { l.Run.Locked = "x" },
-		"different configuration":      func(l *Live) { l.Run.Config = "/elsewhere" },
-		"not a configuration":          func(l *Live) { l.Wrong = errors.New("not a configuration") },
-		"polled, not watched": func(l *Live) {
+	for want, spoil := range map[string]func(l *Facts){
+		"":                             func(*Facts) {},
+		" ":                            func(l *Facts) { l.Running, l.Service = false, packaging.State{} },
+		"not running":                  func(l *Facts) { l.Running = false },
+		"read run state":               func(l *Facts) { l.RunErr = errors.New("read run state: eof") },
+		"settings differ":              func(l *Facts) { l.Service.Places, l.Running = []string{"XDG_STATE_HOME=/x"}, false },
+		"no scan for":                  func(l *Facts) { l.Run.LastPass = l.Now.Add(-time.Hour) },
+		"the daemon is v0, this is v1": func(l *Facts) { l.Run.Version = "v0" },
+		"0 B free, below archive.min":  func(l *Facts) { l.Config.Archive.MinFree, l.Free = 1<<50, 0 },
+		"no space left":                func(l *Facts) { l.Config.Archive.MinFree, l.Free = 0, 0 },
+		"cannot grow":                  func(l *Facts) { l.Config.Archive.MaxSize = 17 << 20 },
+		"30 files could not":           func(l *Facts) { l.Run.Failing = 30 },
+		"cannot read 1 path":           func(l *Facts) { l.Run.Watch.Unreadable = map[string]string{"/p": "no"} },
+		"what it does is unknown":      func(l *Facts) { l.Run.Stale, l.Run.Version = true, "" },
+		"was removed":                  func(l *Facts) { l.Run.Sessions, l.ArchivePath = 2, "/nowhere/archive.db" },
+		"waiting for":                  func(l *Facts) { l.Run.Locked = "x" },
+		"different configuration":      func(l *Facts) { l.Run.Config = "/elsewhere" },
+		"not a configuration":          func(l *Facts) { l.Wrong = errors.New("not a configuration") },
+		"polled, not watched": func(l *Facts) {
 			one := watcher.RootHealth{Present: true, Polled: true, Why: "watch limit reached: x"}
 			l.Run.Watch.Roots = []watcher.RootHealth{one, one}
 		},
-		"of another version": func(l *Live) { l.Unread = fmt.Errorf("of another version: %w", archive.ErrNewer) },
+		"of another version": func(l *Facts) { l.Unread = fmt.Errorf("of another version: %w", archive.ErrNewer) },
 	} {
 		s := soundFacts(t)
-		spoil(&s.Live)
+		spoil(&s.Facts)
 		all := Problems(s.Findings())
 		if want = strings.TrimSpace(want); want == "" && len(all) > 0 || want != "" && (len(all) != 1 || !strings.Contains(all[0].Detail, want)) {
 			t.Errorf("want %q, got %+v", want, all)

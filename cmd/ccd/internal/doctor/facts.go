@@ -23,7 +23,7 @@ import (
 
 // facts is the input of the checks, read once. No check changes it.
 type facts struct {
-	Live
+	Facts
 	doctor   Doctor
 	scans    []scan // one per root
 	sessions []*reader.Entry
@@ -40,7 +40,7 @@ type scan struct {
 
 // gather reads what the checks need, each part with a time limit. It opens nothing for writing.
 func (d Doctor) gather(ctx context.Context, p *account.Place, bad error) *facts {
-	f := &facts{Live: Live{Place: p, Version: d.Version, Now: time.Now(), Wrong: bad}, doctor: d}
+	f := &facts{Facts: Facts{Place: p, Version: d.Version, Now: time.Now(), Wrong: bad}, doctor: d}
 	for _, r := range p.Roots {
 		s, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (scan, error) { return scanRoot(ctx, p, r), nil })
 		if err != nil {
@@ -162,6 +162,6 @@ func (f *facts) readArchive(ctx context.Context) {
 }
 
 // locked reports whether the archive could not be read because another process holds its lock or its disk hangs.
-func (l Live) locked() bool {
+func (l Facts) locked() bool {
 	return disk.Slow(l.Unread) || errors.As(l.Unread, new(*archive.LockedError))
 }

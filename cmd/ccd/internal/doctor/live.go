@@ -26,9 +26,9 @@ import (
 	"ccd/packaging"
 )
 
-// Live is what the configuration, the daemon, the service manager, the archive and the disk say now. Its findings are among those
+// Facts is what the configuration, the daemon, the service manager, the archive and the disk say now. Its findings are among those
 // of doctor; status lists those that are wrong as degraded.
-type Live struct {
+type Facts struct {
 	*account.Place
 	Version string // of this ccd
 	Now     time.Time
@@ -47,7 +47,7 @@ type Live struct {
 }
 
 // config compares the configuration with the daemon's.
-func (l Live) config() []Finding {
+func (l Facts) config() []Finding {
 	const check = "config"
 	if l.Wrong != nil {
 		return one(wrong(check, "`ccd config --default` prints a valid one", "%v", l.Wrong))
@@ -71,7 +71,7 @@ func (l Live) config() []Finding {
 }
 
 // closed returns the watched directories that cannot be read.
-func (l Live) closed() (all []Finding) {
+func (l Facts) closed() (all []Finding) {
 	for _, r := range l.Roots {
 		dir, err := os.Open(r.Path)
 		if err == nil {
@@ -84,7 +84,7 @@ func (l Live) closed() (all []Finding) {
 }
 
 // daemon reports whether a daemon is running, has this version and makes progress.
-func (l Live) daemon() []Finding {
+func (l Facts) daemon() []Finding {
 	const check = "daemon"
 	again := l.again()
 	switch {
@@ -124,7 +124,7 @@ func (l Live) daemon() []Finding {
 }
 
 // pace says since when the daemon runs and how it keeps up, as far as that is known.
-func (l Live) pace() (line string) {
+func (l Facts) pace() (line string) {
 	if l.Run.Stale {
 		return ", its state is unknown"
 	}
@@ -141,7 +141,7 @@ func (l Live) pace() (line string) {
 }
 
 // again says how to restart the daemon.
-func (l Live) again() string {
+func (l Facts) again() string {
 	if l.Service.Active {
 		return l.command("restart")
 	}
@@ -155,7 +155,7 @@ func Late(interval time.Duration) time.Duration { return max(3*interval, 3*time.
 func Named(version string) string { return cmp.Or(version, "of an unknown version") }
 
 // unplaced counts the sessions that are archived, and whose companion cannot be written.
-func (l Live) unplaced() (n int) {
+func (l Facts) unplaced() (n int) {
 	for _, f := range l.Run.Errors {
 		if strings.HasPrefix(f.Error, daemon.ErrNotPlaced.Error()) {
 			n++
@@ -165,7 +165,7 @@ func (l Live) unplaced() (n int) {
 }
 
 // polled counts the roots that the daemon polls though it should watch them.
-func (l Live) polled() (n int, why string) {
+func (l Facts) polled() (n int, why string) {
 	for _, r := range l.Run.Watch.Roots {
 		if l.Running && r.Present && r.Limited() {
 			n, why = n+1, r.Why
@@ -175,7 +175,7 @@ func (l Live) polled() (n int, why string) {
 }
 
 // failing counts what the daemon cannot archive or read.
-func (l Live) failing() (all []Finding) {
+func (l Facts) failing() (all []Finding) {
 	const check = "errors"
 	n := max(l.Run.Failing, len(l.Run.Errors))
 	if unplaced := l.unplaced(); unplaced > 0 {
@@ -197,7 +197,7 @@ func (l Live) failing() (all []Finding) {
 }
 
 // Summarizer checks the summarizer's command: it exists, the service may run it, and its newest calls did not fail.
-func (l Live) Summarizer() []Finding {
+func (l Facts) Summarizer() []Finding {
 	const check = "summarizer"
 	command := l.Config.Summarizer.Command
 	if len(command) == 0 {
@@ -223,7 +223,7 @@ func (l Live) Summarizer() []Finding {
 }
 
 // place compares the service's settings with those of this command.
-func (l Live) place() []Finding {
+func (l Facts) place() []Finding {
 	if len(l.Service.Places) == 0 {
 		return nil
 	}
@@ -232,7 +232,7 @@ func (l Live) place() []Finding {
 }
 
 // limit compares the archive's size with archive.max_size.
-func (l Live) limit() Finding {
+func (l Facts) limit() Finding {
 	const check, fix = "archive", "raise archive.max_size"
 	limit, size, file := int64(l.Config.Archive.MaxSize), l.Size, humanize.IBytes(uint64(l.Size.File))
 	step := min(size.File, 16<<20) // bbolt doubles a small file, then grows it by 16 MiB
@@ -248,7 +248,7 @@ func (l Live) limit() Finding {
 }
 
 // space compares the bytes that are free for the archive with archive.min_free.
-func (l Live) space() []Finding {
+func (l Facts) space() []Finding {
 	const check, fix = "space", "free disk space, or lower archive.min_free"
 	has := humanize.IBytes(uint64(max(0, l.Free)))
 	switch {
@@ -271,7 +271,7 @@ func stale(p pulled.Push, at time.Time) bool {
 const staleCopy = 24 * time.Hour
 
 // command returns the command that starts or restarts the service.
-func (l Live) command(verb string) string {
+func (l Facts) command(verb string) string {
 	if l.Service.System {
 		return "sudo ccd service " + verb + " --system"
 	}
@@ -279,7 +279,7 @@ func (l Live) command(verb string) string {
 }
 
 // install returns the command that writes the service's files again.
-func (l Live) install() string {
+func (l Facts) install() string {
 	if l.Service.System {
 		return "sudo ccd service install --system --user " + words.Shell(account.Name())
 	}
@@ -287,7 +287,7 @@ func (l Live) install() string {
 }
 
 // journal returns the command that shows the service's log.
-func (l Live) journal() string {
+func (l Facts) journal() string {
 	switch {
 	case runtime.GOOS != "linux":
 		return "its log"
@@ -298,12 +298,12 @@ func (l Live) journal() string {
 }
 
 // answer is why the service manager does not answer, without the whole cause, which is too long for a line.
-func (l Live) answer() string {
+func (l Facts) answer() string {
 	what, _, _ := strings.Cut(l.Service.Silent.Error(), ":")
 	return what
 }
 
 // down reports whether the service is installed, for this account's places, and no daemon runs.
-func (l Live) down() bool {
+func (l Facts) down() bool {
 	return l.RunErr == nil && !l.Running && l.Service.Installed && !(l.Service.Active && len(l.Service.Places) > 0)
 }

@@ -14,7 +14,7 @@ import (
 const latePush = time.Hour
 
 // remote reports on the copy in object storage. It makes no request.
-func (l Live) remote() (all []Finding) {
+func (l Facts) remote() (all []Finding) {
 	const check = "remote"
 	dir := filepath.Join(l.StateDir, pulled.Dir)
 	s, err := pulled.ReadSettings(dir)

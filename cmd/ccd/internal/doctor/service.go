@@ -13,7 +13,7 @@ import (
 )
 
 // byInstall adds the repair of writing the service's files again, if this user may do that.
-func (l Live) byInstall(found Finding) Finding {
+func (l Facts) byInstall(found Finding) Finding {
 	if !l.fixable() {
 		return found
 	}
@@ -21,12 +21,12 @@ func (l Live) byInstall(found Finding) Finding {
 }
 
 // fixable reports whether this user may start the service and write its files again.
-func (l Live) fixable() bool {
+func (l Facts) fixable() bool {
 	return l.Manager != nil && !l.Service.System && l.Service.Silent == nil && l.Wrong == nil && len(l.Service.Places) == 0
 }
 
 // service reports whether the service is installed and starts with the session, and what install would change.
-func (l Live) service() []Finding {
+func (l Facts) service() []Finding {
 	const check = "service"
 	st := l.Service
 	where := map[bool]string{true: " as a system service"}[st.System]

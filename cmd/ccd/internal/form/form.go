@@ -6,14 +6,14 @@ package form
 
 import (
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
 )
 
 // Document is a companion as JSON. Its keys are stable (docs/FORMAT.md).
 type Document struct {
-	Front    sidecar.Matter      `json:"front_matter"`
+	Front    companion.Matter    `json:"front_matter"`
 	Lead     string              `json:"lead"` // the introduction
 	Sections []compactor.Section `json:"sections"`
 	Pointers []pointer           `json:"pointers"` // one for each ID in the sections, in order of appearance
@@ -29,7 +29,7 @@ type pointer struct {
 
 // JSON converts a companion to an object. known lists the originals of its IDs as far as they are known, in any order. It
 // fails if the front matter is invalid.
-func JSON(p sidecar.Parsed, known []transcript.Pointer) (Document, error) {
+func JSON(p companion.Parsed, known []transcript.Pointer) (Document, error) {
 	f, err := p.Front()
 	if err != nil {
 		return Document{}, err
@@ -38,7 +38,7 @@ func JSON(p sidecar.Parsed, known []transcript.Pointer) (Document, error) {
 }
 
 // pointers describes every ID in the sections, in order of appearance.
-func pointers(p sidecar.Parsed, known []transcript.Pointer) []pointer {
+func pointers(p companion.Parsed, known []transcript.Pointer) []pointer {
 	at := make(map[mark.ID]transcript.Pointer, len(known))
 	for _, k := range known {
 		at[k.Hash.ID()] = k

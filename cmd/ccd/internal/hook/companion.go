@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/mark"
 	"ccd/internal/ownfile"
 	"ccd/internal/transcript"
@@ -16,9 +16,9 @@ import (
 // maxCompanion is the size of the longest companion that is read, in bytes. No sensible budget makes a longer one.
 const maxCompanion = 8 << 20
 
-// companion is a companion that was read and found intact.
-type companion struct {
-	front   sidecar.Matter // zero if there is no companion
+// companionFile is a companion that was companionFile and found intact.
+type companionFile struct {
+	front   companion.Matter // zero if there is no companion
 	path    string
 	session string
 	now     string // the sections without the record, with their headings
@@ -27,30 +27,30 @@ type companion struct {
 }
 
 // open reads the companion of s at path. It fails if ccd did not write the file, if it is damaged or of another session.
-func open(path string, s transcript.Session) (companion, error) {
-	ours, err := sidecar.Ours(path)
+func open(path string, s transcript.Session) (companionFile, error) {
+	ours, err := companion.Ours(path)
 	var text []byte
 	if err == nil && ours {
 		text, err = ownfile.Read(path, maxCompanion)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return companion{}, nothing("no companion yet")
+		return companionFile{}, nothing("no companion yet")
 	}
-	var p sidecar.Parsed
+	var p companion.Parsed
 	if err == nil {
-		p, err = sidecar.Parse(text)
+		p, err = companion.Parse(text)
 	}
 	if err == nil {
 		err = p.Check()
 	}
 	if err != nil {
-		return companion{}, fmt.Errorf("read companion: %w", err)
+		return companionFile{}, fmt.Errorf("read companion: %w", err)
 	}
-	c := companion{path: path, session: s.Name()}
+	c := companionFile{path: path, session: s.Name()}
 	c.front, _ = p.Front() // a companion of an older ccd may lack fields that are not used here
 	c.last = c.front.Covers.Records
 	if c.front.Agent != s.Agent || c.front.Session != mark.Name(s.Name()) {
-		return companion{}, errors.New("read companion: it belongs to another session")
+		return companionFile{}, errors.New("read companion: it belongs to another session")
 	}
 	for _, section := range p.Sections {
 		if section.Name == compactor.Record {
@@ -63,12 +63,12 @@ func open(path string, s transcript.Session) (companion, error) {
 }
 
 // companion opens the companion of a session.
-func (h Hooks) companion(s transcript.Session) (companion, error) {
-	return open(sidecar.Path(s, h.CompanionDir), s)
+func (h Hooks) companion(s transcript.Session) (companionFile, error) {
+	return open(companion.Path(s, h.CompanionDir), s)
 }
 
 // where returns the companion's path or, if the path is too long or needs escaping, the command that prints the companion.
-func (h Hooks) where(c companion, most int) string {
+func (h Hooks) where(c companionFile, most int) string {
 	if c.path != "" && len(c.path) <= most && inline(c.path, 0) == c.path {
 		return c.path
 	}

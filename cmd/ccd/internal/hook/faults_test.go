@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
@@ -42,7 +42,7 @@ func TestFaults(t *testing.T) {
 	} {
 		p := newPlace(t)
 		p.write(p.claude(uuid1), "{}\n", time.Hour)
-		at := sidecar.Path(p.find(p.claude(uuid1)), "")
+		at := companion.Path(p.find(p.claude(uuid1)), "")
 		p.earlier = earlier(p.find(p.claude(uuid1)), at)
 		if err := make(at); err != nil {
 			t.Logf("NOTICE: no %s here: %v", name, err)

@@ -130,11 +130,11 @@ type Hooks struct {
 	// Then it notes for lists what said returns, a model's Status and PerToken, or if said is nil, updates the companion. If Sync is
 	// nil, none is done, and no compaction is answered.
 	Sync func(ctx context.Context, path string, said func() (*compactor.Status, float64)) error
-	// Fold folds the records of a session with the options that a person set for its companion, and shows each of them to
+	// Compactor reads the records of a session into a compactor with the options that a person set for its companion, and shows each of them to
 	// each, if that is not nil; text reads its transcript until done is called. Both fail if the deadline of ctx is too
-	// short. If Fold is nil or fails, agents get the beginning of the companion.
-	Fold func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (f *compactor.Compactor, text compactor.Text, done func(), err error)
-	Live Live
+	// short. If Compactor is nil or fails, agents get the beginning of the companion.
+	Compactor func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (f *compactor.Compactor, text compactor.Text, done func(), err error)
+	Live      Live
 	// Offer has the summary of a compaction ready where the client asks a model for it, and returns the mark that its request must have.
 	// If nil, the summary is the answer.
 	Offer func(Summary) (mark string, err error)

@@ -13,7 +13,7 @@ import (
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
@@ -75,11 +75,11 @@ func (p *place) find(path string) transcript.Session {
 }
 
 // companion writes the companion of the session at path, with that handover, and returns its path. It is the earlier session.
-func (p *place) companion(path, now string, change func(*sidecar.Matter)) string {
+func (p *place) companion(path, now string, change func(*companion.Matter)) string {
 	p.t.Helper()
 	s := p.find(path)
 	doc := document(s, now, change)
-	at := sidecar.Path(s, p.CompanionDir)
+	at := companion.Path(s, p.CompanionDir)
 	p.write(at, string(doc), 0)
 	p.earlier = earlier(s, at)
 	return at
@@ -89,8 +89,8 @@ func earlier(s transcript.Session, companion string) *reader.Entry {
 	return &reader.Entry{Session: archive.Session{Session: s}, Kept: daemon.State{Companion: companion}}
 }
 
-func document(s transcript.Session, now string, change func(*sidecar.Matter)) []byte {
-	f := sidecar.Matter{Agent: s.Agent, Session: s.ID, Source: s.Source, Covers: sidecar.Covers{Records: 41, SHA256: mark.Hash{}.String()}, Options: "01234567"}
+func document(s transcript.Session, now string, change func(*companion.Matter)) []byte {
+	f := companion.Matter{Agent: s.Agent, Session: s.ID, Source: s.Source, Covers: companion.Covers{Records: 41, SHA256: mark.Hash{}.String()}, Options: "01234567"}
 	f.Model, f.Window, f.Pressure, f.Level = "some-model", 200000, 0.81, compactor.Aggressive
 	if change != nil {
 		change(&f)
@@ -99,7 +99,7 @@ func document(s transcript.Session, now string, change func(*sidecar.Matter)) []
 		{Name: "Handover", Body: now},
 		{Name: "Record", Body: "## #3 human: \"mend it\"\n#9 agent, last:\n> The export writes 48,212 cents.\n"},
 	}
-	return sidecar.Render(f, "forge", sections).Text
+	return companion.Render(f, "forge", sections).Text
 }
 
 const ledger = `Task (#30, 2026-03-01 11:40): "also add a regression test for "invoice 48213", then stop" (to your #28: "The cents are right.")

@@ -55,30 +55,30 @@ func (h Hooks) answerCompaction(ctx context.Context, e Event, s transcript.Sessi
 	switch {
 	case !h.Live.Compaction:
 		return Answer{}, nothing("live.compaction is false")
-	case h.Fold == nil || h.Sync == nil:
+	case h.Compactor == nil || h.Sync == nil:
 		return Answer{}, nothing("there is no archive")
 	}
 	e.Source, e.Focus = cmp.Or(e.Source, e.Trigger), cmp.Or(e.Focus, e.Typed)
 	c := compaction{Hooks: h, e: &e, s: s, find: newFinder(e.Messages, e.Kept)}
-	archived, folded := make(chan error, 1), make(chan struct{})
+	archived, read := make(chan error, 1), make(chan struct{})
 	var st *compactor.Status
 	var perToken float64
-	c.folded = sync.OnceFunc(func() {
-		if c.fold != nil {
-			now := c.fold.Status()
-			st, perToken = &now, c.fold.PerToken()
+	c.read = sync.OnceFunc(func() {
+		if c.model != nil {
+			now := c.model.Status()
+			st, perToken = &now, c.model.PerToken()
 		}
-		close(folded)
+		close(read)
 	})
 	c.archived = sync.OnceValue(func() error { return <-archived })
 	go func() {
 		archived <- h.Sync(ctx, s.Path, func() (*compactor.Status, float64) {
-			<-folded
+			<-read
 			return st, perToken
 		})
 	}()
 	said, err := c.reply(ctx)
-	c.folded()
+	c.read()
 	if err == nil {
 		err = c.archived()
 	}
@@ -90,7 +90,7 @@ func (h Hooks) answerCompaction(ctx context.Context, e Event, s transcript.Sessi
 	}
 	did := fmt.Sprintf(compactedWord+" %d chars to %d", c.before, sizeOf(said.Messages)+utf8.RuneCountInString(said.Summary))
 	if h.Offer != nil {
-		mark, err := h.Offer(Summary{said.Summary, max(c.fold.Status().Context, c.fold.Status().Reported), did})
+		mark, err := h.Offer(Summary{said.Summary, max(c.model.Status().Context, c.model.Status().Reported), did})
 		if err != nil {
 			return Answer{}, err
 		}
@@ -114,27 +114,27 @@ type compaction struct {
 	e      *Event
 	s      transcript.Session
 	find   *finder
-	fold   *compactor.Compactor
+	model  *compactor.Compactor
 	text   compactor.Text
 	before int // chars of the messages
 
-	folded   func()       // says that all records are read
+	read     func()       // says that all records are read
 	archived func() error // waits until all records are
 }
 
 // reply makes the answer: ccd's text about the work, then the newest messages, unless the client keeps those itself.
 func (c *compaction) reply(ctx context.Context) (reply, error) {
-	fold, text, done, err := c.Fold(ctx, c.s, compactor.Manual{Focus: focusOf(c.e.Focus)}, c.find.add)
+	model, text, done, err := c.Compactor(ctx, c.s, compactor.Manual{Focus: focusOf(c.e.Focus)}, c.find.add)
 	if err != nil {
 		return reply{}, err
 	}
 	defer done()
-	c.fold, c.text = fold, text
-	c.folded()
+	c.model, c.text = model, text
+	c.read()
 	all := merged(c.e.Messages)
 	for i := range all {
 		for _, r := range all[i].Results {
-			fold.Shown(r.ID)
+			model.Shown(r.ID)
 		}
 	}
 	c.before = sizeOf(all)
@@ -172,7 +172,7 @@ func (c *compaction) reply(ctx context.Context) (reply, error) {
 // rooms returns the chars for the text and for the newest messages, as the options say: together at most their part of the chars of
 // the context.
 func (c *compaction) rooms(context int) (text, tail int) {
-	perToken, window := c.fold.PerToken(), cmp.Or(c.fold.Status().Window, usualWindow)
+	perToken, window := c.model.PerToken(), cmp.Or(c.model.Status().Window, usualWindow)
 	tenth := int(float64(window) * perToken / windowTenth)
 	given := func(s config.Size, of int) int { // numbers are for English: a text in denser scripts gets fewer chars
 		return int(float64(s.N)*min(1, perToken/charsAToken) + s.Part*float64(of))
@@ -180,7 +180,7 @@ func (c *compaction) rooms(context int) (text, tail int) {
 	tail = cmp.Or(given(c.Live.Verbatim, context), tenth/3)
 	older := max(0, context-tail)
 	if c.Live.Text.Word == "ladder" {
-		text = older * c.fold.Status().Level.Percent() / 100
+		text = older * c.model.Status().Level.Percent() / 100
 	}
 	text = cmp.Or(text, given(c.Live.Text, older), tenth*2/3)
 	most := int(c.Live.Target.Part * float64(context))
@@ -196,7 +196,7 @@ func (c *compaction) told(first, kept, room int, follows, end string) (string, e
 	var b strings.Builder
 	b.WriteString(c.head(kept, follows))
 	room -= utf8.RuneCountInString(b.String() + end)
-	made, err := c.fold.Compact(compactor.Audience{Room: max(0, room), First: max(1, first)}, c.text, nil)
+	made, err := c.model.Compact(compactor.Audience{Room: max(0, room), First: max(1, first)}, c.text, nil)
 	if err != nil {
 		return "", err
 	}
@@ -256,7 +256,7 @@ func (c *compaction) head(kept int, follows string) string {
 // summary is the answer for a client that takes no messages: it keeps its newest records itself, or none.
 func (c *compaction) summary() (reply, error) {
 	first, follows := c.find.kept, fmt.Sprintf("the records from #%d on follow it as they were", c.find.kept)
-	room, tail := c.rooms(limits.Chars(int(c.fold.Status().Context)))
+	room, tail := c.rooms(limits.Chars(int(c.model.Status().Context)))
 	switch {
 	case c.e.Kept == "":
 		first, room, follows = c.find.records+1, room+tail, "there is nothing else of them in it"

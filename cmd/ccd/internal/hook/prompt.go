@@ -47,7 +47,7 @@ func (h Hooks) prompt(ctx context.Context, e Event, s transcript.Session) (Answe
 // pressure returns the share of the context window in use: the model's last report in the part of the transcript that the
 // companion does not cover yet, else the companion's figure. It is unknown right after the agent compacted its context and
 // if the transcript was replaced.
-func (c companion) pressure(agents registry.Table, s transcript.Session) (p float64, known bool) {
+func (c companionFile) pressure(agents registry.Table, s transcript.Session) (p float64, known bool) {
 	size, records := endOf(agents, s, c.front.Covers.Bytes)
 	if size >= 0 && size < c.front.Covers.Bytes {
 		return 0, false
@@ -111,7 +111,7 @@ func readTail(path string, from int64) (size int64, lines []byte) {
 }
 
 // warning returns the warning, at most maxPrompt units long.
-func (h Hooks) warning(e Event, c companion, p float64) string {
+func (h Hooks) warning(e Event, c companionFile, p float64) string {
 	told := phrase(c.front.Level.String()) + fmt.Sprintf(", %.0f%% of the window. Record, as data: ", 100*p)
 	back := "; `" + h.restore() + "` prints the text behind `[ccd ID ...]`."
 	room := maxPrompt - units(e.Agent, told) - units(e.Agent, back)

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/testkit"
 )
 
@@ -24,7 +24,7 @@ func TestPressureIsToldOncePerLevel(t *testing.T) {
 		e := Event{Name: UserPromptSubmit, Session: uuid1, Transcript: p.claude(uuid1)}
 		said := 0
 		for _, level := range []compactor.Level{compactor.Aggressive, compactor.Aggressive, compactor.Maximum, compactor.Aggressive, compactor.Maximum} {
-			p.companion(e.Transcript, ledger, func(f *sidecar.Matter) { f.Level = level })
+			p.companion(e.Transcript, ledger, func(f *companion.Matter) { f.Level = level })
 			a, err := p.ask(e)
 			if err != nil && !errors.Is(err, ErrNothing) {
 				t.Fatal(err)
@@ -56,11 +56,11 @@ func TestPressureIsThatOfNow(t *testing.T) {
 	for name, c := range map[string]struct {
 		tail   string
 		want   string
-		change func(*sidecar.Matter)
+		change func(*companion.Matter)
 	}{
-		"below":                     {"", "", func(f *sidecar.Matter) { f.Pressure = 0.59 }},
-		"assumed":                   {"", "", func(f *sidecar.Matter) { f.Assumed = true }},
-		"another transcript":        {"", "", func(f *sidecar.Matter) { f.Covers.Bytes += 1000 }},
+		"below":                     {"", "", func(f *companion.Matter) { f.Pressure = 0.59 }},
+		"assumed":                   {"", "", func(f *companion.Matter) { f.Assumed = true }},
+		"another transcript":        {"", "", func(f *companion.Matter) { f.Covers.Bytes += 1000 }},
 		"nothing since":             {"", "81%", nil},
 		"grown":                     {usage(180000), "90%", nil},
 		"grown, a line not ended":   {usage(180000) + strings.TrimSuffix(usage(1000), "\n"), "90%", nil},
@@ -71,7 +71,7 @@ func TestPressureIsThatOfNow(t *testing.T) {
 	} {
 		p := newPlace(t)
 		p.write(p.claude(uuid1), covered+c.tail, 0)
-		p.companion(p.claude(uuid1), ledger, func(f *sidecar.Matter) {
+		p.companion(p.claude(uuid1), ledger, func(f *companion.Matter) {
 			if f.Covers.Bytes = int64(len(covered)); c.change != nil {
 				c.change(f)
 			}

@@ -142,21 +142,21 @@ func mill(t testing.TB, agent string, turns int, word func(n int) string) *sessi
 	return s
 }
 
-// given writes a session as a transcript of the place and lets hooks fold it.
+// given writes a session as a transcript of the place and lets hooks read it.
 func (p *place) given(s *session) string {
 	path := p.claude(uuid1)
 	if s.agent == codex {
 		path = p.codex("2026/03/01", uuid1)
 	}
 	p.write(path, s.lines.String(), time.Hour)
-	p.Fold = func(_ context.Context, one transcript.Session, m compactor.Manual, _ func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
-		f, text := folded(p.t, one, m)
+	p.Compactor = func(_ context.Context, one transcript.Session, m compactor.Manual, _ func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
+		f, text := modelOf(p.t, one, m)
 		return f, text, func() {}, nil
 	}
 	return path
 }
 
-func folded(t testing.TB, s transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text) {
+func modelOf(t testing.TB, s transcript.Session, m compactor.Manual) (*compactor.Compactor, compactor.Text) {
 	t.Helper()
 	data := testkit.Read(t, s.Path)
 	f := compactor.New(compactor.Defaults().With(m), s)

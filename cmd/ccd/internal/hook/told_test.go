@@ -12,7 +12,7 @@ import (
 	"unicode/utf16"
 
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
@@ -167,7 +167,7 @@ func TestNoTimeLeft(t *testing.T) {
 	p := newPlace(t)
 	path := p.given(mill(t, claude, 3, scripts["English"]))
 	late := errors.New("no time left")
-	p.Fold = func(context.Context, transcript.Session, compactor.Manual, func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
+	p.Compactor = func(context.Context, transcript.Session, compactor.Manual, func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 		return nil, nil, nil, late
 	}
 	for _, source := range []string{"compact", "resume"} {
@@ -183,8 +183,8 @@ func TestNoTimeLeft(t *testing.T) {
 		}
 		wants(t, contextOf(t, a), "## Handover", "regression test", "## Record")
 	}
-	p.Fold = func(_ context.Context, s transcript.Session, _ compactor.Manual, _ func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
-		f, _ := folded(t, s, compactor.Manual{})
+	p.Compactor = func(_ context.Context, s transcript.Session, _ compactor.Manual, _ func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
+		f, _ := modelOf(t, s, compactor.Manual{})
 		return f, func(transcript.Span) ([]byte, error) { return nil, late }, func() {}, nil
 	}
 	a, err := p.ask(Event{Name: SessionStart, Source: "compact", Transcript: path})
@@ -213,11 +213,11 @@ func TestManualIsThatOfTheCompanion(t *testing.T) {
 	p := newPlace(t)
 	path := p.given(mill(t, claude, 3, scripts["English"]))
 	want := compactor.Manual{Focus: []string{"sluice", "weir"}}
-	p.companion(path, ledger, func(f *sidecar.Matter) { f.Manual = &want })
-	fold, got := p.Fold, compactor.Manual{}
-	p.Fold = func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
+	p.companion(path, ledger, func(f *companion.Matter) { f.Manual = &want })
+	read, got := p.Compactor, compactor.Manual{}
+	p.Compactor = func(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 		got = m
-		return fold(ctx, s, m, each)
+		return read(ctx, s, m, each)
 	}
 	p.told("compact", path)
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -231,7 +231,7 @@ func TestHeadAndAskFit(t *testing.T) {
 	for _, program := range []string{"/opt/bin/ccd", "/opt/my " + strings.Repeat("p", 180) + "/ccd"} {
 		for _, n := range []int{10, 300, 900, 3000} {
 			h := Hooks{Program: program}
-			c := companion{path: "/" + strings.Repeat("d", n) + "/x.ccd.md", session: strings.Repeat("s", 200), last: 123456}
+			c := companionFile{path: "/" + strings.Repeat("d", n) + "/x.ccd.md", session: strings.Repeat("s", 200), last: 123456}
 			for _, source := range []string{"compact", "resume"} {
 				head := h.head(c, subject(Event{Source: source}))
 				wants(t, head, "agent restore ID")

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"ccd/cmd/ccd/internal/disk"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/daemon"
 	"ccd/internal/atomicfile"
 	"ccd/internal/words"
@@ -71,8 +71,8 @@ func (a Account) findCompanions(ctx context.Context) (paths []string, err error)
 	for _, dir := range dirs {
 		stopped := filepath.WalkDir(dir, func(path string, d fs.DirEntry, failed error) error {
 			ours := false
-			if failed == nil && !d.IsDir() && sidecar.Is(path) {
-				ours, failed = sidecar.Ours(path)
+			if failed == nil && !d.IsDir() && companion.Is(path) {
+				ours, failed = companion.Ours(path)
 			}
 			if ours {
 				paths = append(paths, path)
@@ -99,7 +99,7 @@ func (a Account) companionTrees() []string {
 
 // removeCompanion removes a companion, and the directories of ccd's tree of companions that are empty then.
 func (a Account) removeCompanion(path string) error {
-	if err := sidecar.Remove(path); err != nil {
+	if err := companion.Remove(path); err != nil {
 		return err
 	}
 	for _, tree := range a.companionTrees() {

@@ -153,13 +153,13 @@ func (l *Library) CopiedFrom(e *Entry) *Entry {
 	return nil
 }
 
-// foldPart is the percentage of its time in which a hook must have read a session and the texts of its answer. Otherwise it answers from
+// readPart is the percentage of its time in which a hook must have read a session and the texts of its answer. Otherwise it answers from
 // the companion, which takes a few milliseconds.
-const foldPart = 85
+const readPart = 85
 
-// foldLookUp is how long a hook waits for the archive to say whether a transcript was rewritten. A transcript that an archive
+// lookUpTime is how long a hook waits for the archive to say whether a transcript was rewritten. A transcript that an archive
 // in use knows nothing of in that time counts as new.
-const foldLookUp = 200 * time.Millisecond
+const lookUpTime = 200 * time.Millisecond
 
 // within returns a context that ends after a part, in percent, of the time that is left.
 func within(ctx context.Context, percent int) (context.Context, context.CancelFunc) {
@@ -170,14 +170,15 @@ func within(ctx context.Context, percent int) (context.Context, context.CancelFu
 	return context.WithTimeout(ctx, time.Until(end)*time.Duration(percent)/100)
 }
 
-// Fold folds a session from its transcript, because the archive may be behind or locked, as a hook needs it: hook.Hooks.Fold. It gives up
+// Compactor reads a session from its transcript into a compactor, because the archive may be behind or locked, as a hook needs it
+// (hook.Hooks.Compactor). It gives up
 // in time before the deadline of ctx.
-func (l *Library) Fold(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
+func (l *Library) Compactor(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 	if s.Packed { // unpacking would need time
-		return nil, nil, nil, fmt.Errorf("fold session %s: %w", s.ID, errors.New("it is compressed"))
+		return nil, nil, nil, fmt.Errorf("read session %s: %w", s.ID, errors.New("it is compressed"))
 	}
-	ctx, done := within(ctx, foldPart)
-	quick, cancel := context.WithTimeout(ctx, foldLookUp)
+	ctx, done := within(ctx, readPart)
+	quick, cancel := context.WithTimeout(ctx, lookUpTime)
 	generation := daemon.Generation(quick, l.Archive, s)
 	cancel()
 	model := compactor.New(Options(l.Place).With(m), s)
@@ -188,7 +189,7 @@ func (l *Library) Fold(ctx context.Context, s transcript.Session, m compactor.Ma
 	})
 	if err != nil {
 		done()
-		return nil, nil, nil, fmt.Errorf("fold session %s: %w", s.ID, err)
+		return nil, nil, nil, fmt.Errorf("read session %s: %w", s.ID, err)
 	}
 	return model, read.Text(ctx), done, nil
 }

@@ -218,8 +218,8 @@ func (c Choice) In(t time.Time) bool {
 	return (c.Since.IsZero() || !t.Before(c.Since)) && (c.Until.IsZero() || !t.IsZero() && !t.After(c.Until))
 }
 
-// Of returns those of some sessions that are wanted.
-func (c Choice) Of(all []*Entry) []*Entry {
+// Filter returns those of some sessions that are wanted.
+func (c Choice) Filter(all []*Entry) []*Entry {
 	return slices.DeleteFunc(slices.Clone(all), func(e *Entry) bool { return !c.Session(e) })
 }
 

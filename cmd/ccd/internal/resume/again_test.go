@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/testkit"
 	"ccd/internal/transcript"
 )
@@ -13,8 +13,8 @@ import (
 // TestCopiesAreKnownByTheirFirstMessage: a rollout has no flag for copies, so its decoder recognizes them by the first
 // message, but not a person's message as one.
 func TestCopiesAreKnownByTheirFirstMessage(t *testing.T) {
-	if !strings.HasPrefix(sidecar.Lead("host", "s", 0), transcript.SummaryStart) {
-		t.Fatalf("a companion begins with %q", sidecar.Lead("host", "s", 0))
+	if !strings.HasPrefix(companion.Lead("host", "s", 0), transcript.SummaryStart) {
+		t.Fatalf("a companion begins with %q", companion.Lead("host", "s", 0))
 	}
 	c, err := makeCopy(t, sourceOf(codex, generated(t, codex, 5, 200_000)), codex, 12_000)
 	testkit.Must(t, err)

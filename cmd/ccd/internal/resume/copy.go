@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"ccd/compactor"
+	"ccd/compactor/companion"
 	"ccd/compactor/limits"
-	"ccd/compactor/sidecar"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/project"
@@ -125,21 +125,21 @@ func (m *maker) filled(c Copy, err error, room, chars int) (Copy, error) {
 type maker struct {
 	Source
 	want  Request
-	fold  *compactor.Compactor
+	model *compactor.Compactor
 	talk  *talk
 	moved *Moved
 }
 
-// read folds the source and keeps its newest records verbatim.
+// read reads the source and keeps its newest records verbatim.
 func (m *maker) read() error {
 	m.talk = newTalk(m.Session.Agent, m.want.Agent, limits.Chars(cmp.Or(m.want.MaxTokens, usualMost)))
-	m.fold = compactor.New(m.Options, m.Session)
+	m.model = compactor.New(m.Options, m.Session)
 	for r, err := range m.Records {
 		if err != nil {
 			return err
 		}
 		m.talk.add(r)
-		m.fold.Add(r)
+		m.model.Add(r)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (m *maker) budget() int {
 	if m.want.MaxTokens > 0 {
 		return m.want.MaxTokens
 	}
-	s := m.fold.Status()
+	s := m.model.Status()
 	most := usualMost
 	if s.Window > 0 {
 		most = min(most, int(s.Window))
@@ -164,7 +164,7 @@ func (m *maker) complete(t tail, chars int) bool {
 
 // compose makes the copy: a summary of everything before the tail, then the tail.
 func (m *maker) compose(t tail, chars int) (Copy, error) {
-	s := m.fold.Status()
+	s := m.model.Status()
 	cwd := m.cwd()
 	if m.want.Move {
 		m.moved, cwd = m.move(cwd)
@@ -179,7 +179,7 @@ func (m *maker) compose(t tail, chars int) (Copy, error) {
 	if d.Start.IsZero() || !m.want.Now.IsZero() && d.Start.After(m.want.Now) { // no session begins in the future
 		d.Start = m.want.Now
 	}
-	c := Copy{ID: m.want.ID, Cwd: d.Cwd, Moved: m.moved, Title: transcript.TitlePrefix + d.Title, Before: s.Context, Reported: s.Reported, PerToken: m.fold.PerToken(), Verbatim: len(t.messages)}
+	c := Copy{ID: m.want.ID, Cwd: d.Cwd, Moved: m.moved, Title: transcript.TitlePrefix + d.Title, Before: s.Context, Reported: s.Reported, PerToken: m.model.PerToken(), Verbatim: len(t.messages)}
 	if !m.complete(t, chars) {
 		said, pointers, err := m.summary(t, chars-t.chars)
 		if err != nil {
@@ -247,7 +247,7 @@ const TitleChars = 60
 
 // title returns the source's title, or the first words of the first request.
 func (m *maker) title() string {
-	for _, t := range []string{m.want.Title, m.fold.Status().Title, m.talk.asked} {
+	for _, t := range []string{m.want.Title, m.model.Status().Title, m.talk.asked} {
 		for strings.HasPrefix(t, transcript.TitlePrefix) {
 			t = strings.TrimPrefix(t, transcript.TitlePrefix)
 		}
@@ -277,7 +277,7 @@ func (m *maker) cwd() string {
 // summary returns the copy's first message in at most chars: the title, an introduction, then the sections of the source.
 func (m *maker) summary(t tail, chars int) (string, []transcript.Pointer, error) {
 	var b strings.Builder
-	b.WriteString(transcript.TitlePrefix + m.title() + "\n\n" + sidecar.Lead(m.Options.Host, m.Session.ID, 0))
+	b.WriteString(transcript.TitlePrefix + m.title() + "\n\n" + companion.Lead(m.Options.Host, m.Session.ID, 0))
 	fmt.Fprintf(&b, "It is session %s of %s, made smaller: the messages that follow this one are its newest part as it was. "+
 		"What is marked \"elided\" there was left out: read it again before editing.\n", mark.Inline(m.Session.ID, 100), m.Session.Agent)
 	b.WriteString(m.notes())
@@ -289,7 +289,7 @@ func (m *maker) summary(t tail, chars int) (string, []transcript.Pointer, error)
 		began = m.talk.lead.quoted(room / 2)
 		room -= utf8.RuneCountInString(began)
 	}
-	c, err := m.fold.Compact(compactor.Audience{Room: max(0, room), First: max(1, t.first)}, m.Text, m.Summaries)
+	c, err := m.model.Compact(compactor.Audience{Room: max(0, room), First: max(1, t.first)}, m.Text, m.Summaries)
 	if err != nil {
 		return "", nil, fmt.Errorf("compact session %s: %w", m.Session.ID, err)
 	}

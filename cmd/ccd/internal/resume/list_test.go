@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
 	"ccd/internal/testkit"
@@ -28,7 +28,7 @@ func listed(t testing.TB, agent string, data []byte, tokens int) (out []byte) {
 	}
 	made, err := c.Compact(c.Companion(), from.Text, nil)
 	testkit.Must(t, err)
-	out, err = List(agent, from.Records, Handover{Lead: sidecar.Lead("forge", "s", 0), Sections: made.Sections, Budget: tokens * 3 / 4})
+	out, err = List(agent, from.Records, Handover{Lead: companion.Lead("forge", "s", 0), Sections: made.Sections, Budget: tokens * 3 / 4})
 	testkit.Must(t, err)
 	var all []struct {
 		Role    string

@@ -103,7 +103,7 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 		out.Damage = append(out.Damage, reader.Damage{Cause: archiveErr.Error()})
 	}
 	out.Archive = Archive{Path: g.l.ArchivePath, Bytes: size.File, Free: size.Free, Raw: size.Raw, Max: int64(g.l.Config.Archive.MaxSize)}
-	live := doctor.Live{
+	live := doctor.Facts{
 		Place: g.l.Place, Version: g.version, Now: time.Now(), Wrong: g.Wrong, Run: info, Running: running, RunErr: runErr,
 		Service: service, Size: size, Free: -1, Unread: archiveErr, Damage: g.l.Damage, Strange: strange,
 	}

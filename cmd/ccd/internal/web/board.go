@@ -79,7 +79,7 @@ func (r *request) board(ctx context.Context, all []status.Session, now time.Time
 		}
 		c := card{row: newRow(s)}
 		if time.Since(now) < glanceTime {
-			c.glance = r.shelf.glance(ctx, r.library, s.Entry)
+			c.glance = r.cache.glance(ctx, r.library, s.Entry)
 		}
 		b.Cards = append(b.Cards, c)
 	}
@@ -93,7 +93,7 @@ func still(stateDir string) bool {
 }
 
 // glance reads the end of a session, once for each of its lengths. What cannot be read is not shown.
-func (s *shelf) glance(ctx context.Context, l *reader.Library, e *reader.Entry) (out glance) {
+func (s *cache) glance(ctx context.Context, l *reader.Library, e *reader.Entry) (out glance) {
 	s.mu.Lock()
 	out, known := s.glances[e.Key]
 	s.mu.Unlock()

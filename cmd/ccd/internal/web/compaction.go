@@ -29,7 +29,7 @@ func compactionPage(ctx context.Context, r *request) (answer, error) {
 		return answer{}, none(inline(r.PathValue("n")) + " is not the number of a compaction.")
 	}
 	var d compactionData
-	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
+	err = r.cache.use(ctx, r.library, r.entry, func(one *view.Index) error {
 		f, err := one.Forgotten(ctx, dropped.Choice{Boundary: n, Most: mostLines})
 		if errors.As(err, new(*dropped.NoneError)) {
 			return none(fmt.Sprintf("This session has %s.", words.Count(len(one.Compactions), "compaction")))

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/internal/lazy"
 	"ccd/internal/mark"
 )
@@ -13,7 +13,7 @@ import (
 // companionData is the page of a companion.
 type companionData struct {
 	head
-	sidecar.Parsed
+	companion.Parsed
 	Home    string // address of the session, "" in a file
 	Written bool   // it is the file that the daemon wrote
 	Path    string
@@ -41,13 +41,13 @@ func companionPage(ctx context.Context, r *request) (answer, error) {
 	c, err := r.library.Companion(ctx, r.entry, false)
 	d := companionData{head: r.head("companion"), Home: address("s", r.entry.Agent, r.entry.ID), Written: c.Made == nil, Path: r.entry.Kept.Companion}
 	if err == nil {
-		d.Parsed, err = sidecar.Parse(c.Text)
+		d.Parsed, err = companion.Parse(c.Text)
 	}
 	return answer{template: "companion", data: d}, err
 }
 
 // Companion writes a companion as one page that needs nothing else.
-func Companion(p sidecar.Parsed, w io.Writer) error {
+func Companion(p companion.Parsed, w io.Writer) error {
 	d := companionData{Parsed: p}
 	d.Session.Label = inline(p.Fields["agent"] + " " + p.Fields["session"])
 	return newLook(true).ExecuteTemplate(w, "companionfile", d)

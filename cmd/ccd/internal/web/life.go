@@ -125,7 +125,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 	if r.entry.Class == transcript.Attachment {
 		return d, words.Hint(archive.ErrNotFound, "ccd restore --session %s", words.Shell(r.entry.ID))
 	}
-	err = r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
+	err = r.cache.use(ctx, r.library, r.entry, func(one *view.Index) error {
 		if err := d.overview(ctx, one); err != nil {
 			return err
 		}

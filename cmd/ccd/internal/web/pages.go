@@ -74,7 +74,7 @@ func (s *Server) page(get func(context.Context, *request) (answer, error)) http.
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 		defer cancel()
-		l, err := s.shelf.load(ctx)
+		l, err := s.cache.load(ctx)
 		if err != nil {
 			s.failed(w, err)
 			return

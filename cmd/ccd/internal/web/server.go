@@ -49,7 +49,7 @@ type Server struct {
 	hosts    map[string]bool // what a request's Host may be
 	cookie   string          // of browsers that are admitted
 	tokens   sync.Map        // that admit one, and are not used yet
-	shelf    shelf
+	cache    cache
 	unused   *time.Timer // nil: the server never ends by itself
 	look     *look
 }
@@ -67,7 +67,7 @@ func Listen(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Options: o, shelf: shelf{library: o.Library}}
+	s := &Server{Options: o, cache: cache{library: o.Library}}
 	if s.listener, err = listen(host, o.Addr, o.Library.StateDir); err != nil {
 		return nil, err
 	}
@@ -199,8 +199,8 @@ const (
 	freedBytes = 8 << 20 // indexed at once, after which memory is given back
 )
 
-// shelf keeps what was read of the archive until it changes: the sessions, and the indexes of those looked at last.
-type shelf struct {
+// cache keeps what was read of the archive until it changes: the sessions, and the indexes of those looked at last.
+type cache struct {
 	mu      sync.Mutex
 	library *reader.Library // replaced when it is read again
 	indexes []*index        // the last used first
@@ -210,7 +210,7 @@ type shelf struct {
 
 // load returns the sessions as they are now, and reads the archive if it has changed. Each caller gets its own copy of the Library,
 // because looking up an original may load it again.
-func (s *shelf) load(ctx context.Context) (*reader.Library, error) {
+func (s *cache) load(ctx context.Context) (*reader.Library, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := *s.library
@@ -237,7 +237,7 @@ type index struct {
 }
 
 // index returns the index of a session, which may be empty.
-func (s *shelf) index(k transcript.Key) *index {
+func (s *cache) index(k transcript.Key) *index {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := &index{key: k}
@@ -251,7 +251,7 @@ func (s *shelf) index(k transcript.Key) *index {
 }
 
 // use indexes what is new of a session and calls do.
-func (s *shelf) use(ctx context.Context, l *reader.Library, e *reader.Entry, do func(one *view.Index) error) error {
+func (s *cache) use(ctx context.Context, l *reader.Library, e *reader.Entry, do func(one *view.Index) error) error {
 	one := s.index(e.Key)
 	one.mu.Lock()
 	defer one.mu.Unlock()

@@ -23,7 +23,7 @@ type filesData struct {
 
 func filesPage(ctx context.Context, r *request) (answer, error) {
 	d := filesData{head: r.head("files")}
-	err := r.shelf.use(ctx, r.library, r.entry, func(one *view.Index) error {
+	err := r.cache.use(ctx, r.library, r.entry, func(one *view.Index) error {
 		d.Files = one.Files()
 		return nil
 	})

@@ -18,7 +18,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/daemon"
 	"ccd/internal/agent/registry"
 	"ccd/internal/lazy"
@@ -278,7 +278,7 @@ func (a *app) printCompacted(c reader.Companion, s transcript.Session, f compact
 // checks.
 func savedLine(made daemon.Compacted) string {
 	h := made.Header
-	line := status.Shrunk(withinReported(sidecar.About(h.Tokens.Context, h.Tokens.CharsPerToken), h.Tokens.Reported), made.About)
+	line := status.Shrunk(withinReported(companion.About(h.Tokens.Context, h.Tokens.CharsPerToken), h.Tokens.Reported), made.About)
 	if ratio := made.Options.Manual.Ratio; ratio > 0 && h.Tokens.Original > 0 {
 		asked := ratio * float64(h.Tokens.Original)
 		line = fmt.Sprintf("~%s tokens, %.1f%% of the session's characters", words.Tokens(made.About), 100-made.Saved)

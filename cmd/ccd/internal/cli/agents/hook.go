@@ -182,7 +182,7 @@ func (a *app) hooks(call HookCall, e hook.Event) (hook.Hooks, error) {
 	}
 	h := hook.Hooks{
 		Agents: l.Agents, Roots: l.Roots, CompanionDir: l.Config.Companion.Dir, StateDir: l.StateDir, Pressure: l.Config.Trigger.Pressure,
-		Earlier: l.Earlier, Now: time.Now(), Keep: l.Archive, Fold: l.Fold,
+		Earlier: l.Earlier, Now: time.Now(), Keep: l.Archive, Compactor: l.Compactor,
 	}
 	h.Program, _ = a.Executable() // else by its name
 	h.Files = func(ctx context.Context, s transcript.Session, most int) ([]*reader.Version, error) {

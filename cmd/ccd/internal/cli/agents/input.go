@@ -90,7 +90,7 @@ func agentOf(ctx context.Context, agents registry.Table, s transcript.Session, a
 	if agent != "" && agent != transcript.Messages && seen.Unknown == 0 {
 		return "", 0, false, fmt.Errorf("read %s: a transcript of %s without messages", mark.Inline(cmp.Or(s.Source, s.Path), 0), agents.Title(agent))
 	}
-	if agent != "" && !seen.Nothing() || anyList && agent == transcript.Messages && records == 0 {
+	if agent != "" && !seen.Empty() || anyList && agent == transcript.Messages && records == 0 {
 		return agent, class, d != nil && d.Unlined(), nil
 	}
 	what := "it has no records"

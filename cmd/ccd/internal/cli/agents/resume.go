@@ -18,7 +18,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/resume"
 	"ccd/cmd/ccd/internal/status"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/daemon"
 	"ccd/internal/agent/registry"
 	"ccd/internal/mark"
@@ -286,7 +286,7 @@ func withinReported(about, reported int64) int64 {
 }
 
 func (a *app) printResumed(e *reader.Entry, agent string, c *resume.Copy, path, command string, f resumeFlags) error {
-	tokens := resumedTokens{c.Before, c.After, withinReported(sidecar.About(c.Before, c.PerToken), c.Reported), sidecar.About(c.After, c.PerToken)}
+	tokens := resumedTokens{c.Before, c.After, withinReported(companion.About(c.Before, c.PerToken), c.Reported), companion.About(c.After, c.PerToken)}
 	if a.JSON {
 		return a.PrintJSON(resumeOutput{
 			Agent: agent, Session: c.ID, Source: e.Name(), Title: c.Title, Path: path, Cwd: c.Cwd, Moved: c.Moved, Command: command,

@@ -77,7 +77,7 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 		return err
 	}
 	a.Incomplete(l)
-	a.SayLag(l, which.Of(l.Sessions)...)
+	a.SayLag(l, which.Filter(l.Sessions)...)
 	missing := f.missing(a, l)
 	if a.JSON {
 		return errors.Join(a.PrintJSON(rows), missing)

@@ -149,7 +149,7 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 		return err
 	}
 	a.Incomplete(l)
-	a.SayLag(l, which.Of(l.Sessions)...)
+	a.SayLag(l, which.Filter(l.Sessions)...)
 	if len(hits) == 0 && !a.Damaged {
 		return f.none(a, l, q, args, in, which)
 	}

@@ -20,7 +20,7 @@ import (
 	"ccd/cmd/ccd/internal/table"
 	"ccd/cmd/ccd/internal/view"
 	"ccd/compactor"
-	"ccd/compactor/sidecar"
+	"ccd/compactor/companion"
 	"ccd/daemon"
 	"ccd/internal/mark"
 	"ccd/internal/transcript"
@@ -111,7 +111,7 @@ func (a *app) showPath(ctx context.Context, arg, agent string) error {
 	if err := disk.Readable(e.Kept.Companion); err != nil {
 		what := "is missing"
 		if errors.Is(err, fs.ErrPermission) {
-			what = "is not readable by you; once its transcript is deleted, it is at " + sidecar.Path(e.Session.Session, filepath.Join(l.StateDir, "companions"))
+			what = "is not readable by you; once its transcript is deleted, it is at " + companion.Path(e.Session.Session, filepath.Join(l.StateDir, "companions"))
 		}
 		return words.Hint(fmt.Errorf("find companion of session %s: %w: %s %s", e.Name(), archive.ErrNotFound, e.Kept.Companion, what),
 			"ccd show %s", l.Argument(e))

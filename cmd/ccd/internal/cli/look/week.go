@@ -111,7 +111,7 @@ func (a *app) week(ctx context.Context, f weekFlags) error {
 		return err
 	}
 	a.Incomplete(l)
-	a.SayLag(l, which.Of(l.Sessions)...)
+	a.SayLag(l, which.Filter(l.Sessions)...)
 	missing := f.missing(a, l)
 	if a.JSON {
 		return errors.Join(a.PrintJSON(sums), missing)

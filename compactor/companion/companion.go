@@ -1,9 +1,9 @@
-// Package sidecar handles the companion as a file: its name, its Markdown, and its atomic replacement.
+// Package companion handles the companion as a file: its name, its Markdown, and its atomic replacement.
 //
 // Invariant: a companion is complete or absent, and a file that ccd did not write is never touched, whatever its name. The
 // package recognizes ccd's files (Is, Ours) and parses their front matter. It knows nothing of the archive or of how agents
 // write transcripts. docs/FORMAT.md is the specification.
-package sidecar
+package companion
 
 import (
 	"bytes"

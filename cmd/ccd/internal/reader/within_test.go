@@ -26,7 +26,7 @@ func TestTornLineIsSkipped(t *testing.T) {
 	for cut, want := range map[int]int{0: 2, 1: 2, 40: 1} {
 		testkit.Put(t, path, (line + line)[:2*len(line)-cut])
 		s, _ := l.Agents.Find("claude-code", root, path)
-		f, _, done, err := l.Fold(t.Context(), s, compactor.Manual{}, nil)
+		f, _, done, err := l.Compactor(t.Context(), s, compactor.Manual{}, nil)
 		testkit.Must(t, err)
 		done()
 		if n := f.Status().Records; n != want {
@@ -39,7 +39,7 @@ func TestTornLineIsSkipped(t *testing.T) {
 func TestNoTextAfterTheDeadline(t *testing.T) {
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
-	texts, done := within(ctx, foldPart)
+	texts, done := within(ctx, readPart)
 	defer done()
 	if _, err := (&daemon.Transcript{}).Text(texts)(transcript.Span{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
