@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io/fs"
@@ -71,22 +72,27 @@ type Stat struct {
 // stateForm are the options of the JSON that the archive stores. A path may have any bytes; texts only show what they are.
 var stateForm = json.JoinOptions(json.OmitZeroStructFields(true), jsontext.AllowInvalidUTF8(true))
 
-// Encode returns the state as the archive stores it.
+// Encode returns the state as the archive stores it: a line of JSON, then the deeds as they are. They are most of its bytes, and a
+// command that lists thousands of sessions has no use for them.
 func (s State) Encode() []byte {
-	s.Companion = mark.Name(s.Companion)
+	deeds := s.Deeds
+	s.Companion, s.Deeds = mark.Name(s.Companion), nil
 	b, _ := json.Marshal(s, stateForm) // no field has a value that JSON lacks
-	return b
+	return append(append(b, '\n'), deeds...)
 }
 
-// DecodeState decodes a stored state. Empty input is the zero State. It fails if that is no JSON of a State.
+// DecodeState decodes a stored state, of which it keeps a part. Empty input is the zero State. It fails if that is no State.
 func DecodeState(b []byte) (s State, err error) {
 	if len(b) == 0 {
 		return s, nil
 	}
-	if err := json.Unmarshal(b, &s, stateForm); err != nil {
+	line, deeds, _ := bytes.Cut(b, []byte{'\n'})
+	if err := json.Unmarshal(line, &s, stateForm); err != nil {
 		return State{}, fmt.Errorf("decode session state: %w", err)
 	}
-	s.Companion = mark.Unname(s.Companion)
+	if s.Companion = mark.Unname(s.Companion); len(deeds) > 0 {
+		s.Deeds = deeds
+	}
 	return s, nil
 }
 
