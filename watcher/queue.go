@@ -34,9 +34,9 @@ type foundFile struct {
 // live is the schedule of a file that changed lately. Its times are of this machine's clock, not of the file system's.
 type live struct {
 	place
-	first    time.Time // the first change since the last offer
+	first    time.Time // the first change since the last offer; if none came, when it will have settled
 	last     time.Time // the last change
-	unsynced bool      // it changed since the last offer
+	unsynced bool      // it changed since the last offer that found it settled
 	stamp    uint64    // at the last check, 0 before
 	due      time.Time
 }
@@ -48,7 +48,7 @@ func (q *queue) changed(p place, first, last time.Time) {
 		f = &live{place: p, first: first, last: last, unsynced: true}
 		q.live[p.path] = f
 	}
-	if !f.unsynced {
+	if !f.unsynced || first.Before(f.first) {
 		f.unsynced, f.first = true, first
 	}
 	if last.After(f.last) {
@@ -57,7 +57,7 @@ func (q *queue) changed(p place, first, last time.Time) {
 	q.schedule(f)
 }
 
-// dueOf implements the schedule: quiet for settle, or max_wait after the first change since the last offer; then once
+// dueOf implements the schedule: max_wait after the first change since the last offer, and quiet for settle; then once
 // more refresh_idle after the last change.
 func (q *queue) dueOf(f *live) time.Time {
 	if !f.unsynced {
@@ -78,7 +78,8 @@ func (q *queue) schedule(f *live) {
 
 // markOffered reschedules f after an offer, and removes it if it has been quiet for refresh_idle.
 func (q *queue) markOffered(f *live, now time.Time) {
-	f.unsynced = false
+	f.first = f.last.Add(q.settle)
+	f.unsynced = now.Before(f.first)
 	if now.Sub(f.last) >= q.refresh {
 		delete(q.live, f.path)
 		return

@@ -45,7 +45,7 @@ func play(t *testing.T, script func(r *rig)) {
 			events: make(chan fsnotify.Event), errs: make(chan error),
 		}
 		r.cancel = func() { close(r.done) } // until run
-		r.o = Options{Roots: []Root{{"agent", r.dir}}, Match: match}
+		r.o = Options{Roots: []Root{{"agent", r.dir}}, Match: match, MaxWait: 15 * time.Second}
 		defer func() {
 			r.cancel()
 			<-r.done

@@ -39,6 +39,16 @@ func TestScheduleOfFileThatNeverRests(t *testing.T) {
 			"1m9s a.jsonl live quiet 30s",
 		)
 	})
+	play(t, func(r *rig) {
+		r.o.MaxWait = 0 // the default: what grows is offered each second, and once more when it has settled
+		r.run()
+		for i := range 3 {
+			r.pass(time.Duration(i) * s)
+			r.write("a.jsonl")
+		}
+		r.pass(10 * 60 * s)
+		r.want("1s a.jsonl live quiet 0s", "2s a.jsonl live quiet 0s", "3s a.jsonl live quiet 0s", "4s a.jsonl live quiet 2s", "32s a.jsonl live quiet 30s")
+	})
 }
 
 func TestChangeBeforeTheRefreshMovesIt(t *testing.T) {

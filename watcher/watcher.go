@@ -29,8 +29,8 @@ type Root struct {
 type Options struct {
 	Roots        []Root
 	Ignore       []string      // globs (path.Match) on the path below the root, with slashes, or on the base name; also of directories
-	Settle       time.Duration // a changed file is offered when it has been quiet for this long (2 s)
-	MaxWait      time.Duration // or at the latest this long after its first change since the last offer (15 s)
+	Settle       time.Duration // a changed file is offered when it has been quiet for this long (2 s), see Offer.Quiet
+	MaxWait      time.Duration // or this long after its first change since the last offer, if that is sooner (1 s)
 	RefreshIdle  time.Duration // and again when it has been quiet for this long (30 s)
 	ScanInterval time.Duration // between two scans (60 s)
 	Poll         bool          // do not use file events
@@ -82,7 +82,7 @@ func (o Options) complete() Options {
 		}
 	}
 	or(&o.Settle, 2*time.Second)
-	or(&o.MaxWait, 15*time.Second)
+	or(&o.MaxWait, time.Second)
 	or(&o.RefreshIdle, 30*time.Second)
 	or(&o.ScanInterval, time.Minute)
 	if o.Heartbeat == nil {

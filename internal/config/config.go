@@ -181,9 +181,6 @@ func Load(file string, explicit bool, env []string) (Config, error) {
 	if err := c.environment(env); err != nil {
 		return Config{}, fmt.Errorf("read environment: %w", err)
 	}
-	if c.Watch.MaxWait.Duration < c.Watch.Settle.Duration {
-		return Config{}, fmt.Errorf("read config: watch.max_wait (%s) is less than watch.settle (%s)", c.Source("watch.max_wait"), c.Source("watch.settle"))
-	}
 	return c, nil
 }
 
