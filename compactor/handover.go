@@ -701,11 +701,7 @@ func (h *handover) reportsErrors(c *session.Call) bool {
 // errorLine quotes the first line of an output that reports an error, else the last one.
 func (h *handover) errorLine(c *session.Call) string {
 	text := h.output(c)
-	listed := strings.Contains("\n"+text, "\nE  ") // a listing of the source, with the error in its lines that begin with E
-	for _, line := range lexicon.NumberedErrors(text, true) {
-		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "warn") || listed && !strings.HasPrefix(line, "E  ") {
-			continue
-		}
+	if line := lexicon.FirstError(text); line != "" {
 		return h.result(c, joined(lexicon.Head(line, 140)))
 	}
 	return h.lastLine(c)

@@ -605,6 +605,22 @@ func TestWebSecretsNeedAClick(t *testing.T) {
 	}
 }
 
+// TestWebHiddenFailure: a check that printed errors has a badge also where a pipe hides its status; a warning is no error.
+func TestWebHiddenFailure(t *testing.T) {
+	t.Parallel()
+	text := string(webLine("user", 0, "check it"))
+	for i, ran := range [][2]string{{"go test ./... | tail -5", "--- FAIL: TestSum (0.00s)\nFAIL"}, {"go test ./... | tail -5", "ok  \tmill\t0.1s"}, {"cargo build 2>&1 | tail", "warning: unused"}} {
+		id := fmt.Sprint("t", i)
+		text += string(webLine("assistant", 2*i+1, []any{map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": map[string]any{"command": ran[0]}}})) +
+			string(webLine("user", 2*i+2, []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": ran[1]}}))
+	}
+	s := serveWeb(t, webHome(t, map[string]string{"bad00000-0000-4000-8000-000000000bad": text}))
+	page := s.has("/s/claude-code/bad00000-0000-4000-8000-000000000bad", `data-records="[2]"`)
+	if n := strings.Count(page, `<span class="badge bad">exit hidden, prints errors</span>`); n != 1 {
+		t.Errorf("%d calls have the badge", n)
+	}
+}
+
 // TestWebImages: an image is sent as its bytes say, in a sandbox; anything else is not sent.
 func TestWebImages(t *testing.T) {
 	png := "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -19,6 +19,18 @@ func NumberedErrors(output string, strict bool) iter.Seq2[int, string] {
 	}
 }
 
+// FirstError returns the first line of an output that reports an error, "" if none does. Warnings are none, and in a listing of the source
+// with the error only the lines that begin with E are.
+func FirstError(output string) string {
+	listed := strings.Contains("\n"+output, "\nE  ")
+	for _, line := range NumberedErrors(output, true) {
+		if !strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "warn") && (!listed || strings.HasPrefix(line, "E  ")) {
+			return line
+		}
+	}
+	return ""
+}
+
 // units are those of a duration, as tools print them.
 var units = []string{"ms", "seconds", "secs", "sec", "s", "min"}
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"ccd/compactor/lexicon"
 	"ccd/internal/mark"
 	"ccd/internal/session"
@@ -307,10 +309,19 @@ func (w *writer) ended(e *Entry, c *session.Call) {
 	step := w.model.StepOf(c)
 	e.Tokens, e.Took = step.Tokens, step.Took
 	e.Waiting, e.Result, e.Answer, e.Agent = false, result.Sum.ID(), result.N(), c.Agent
-	if e.Failed = c.State == session.Failed || c.State == session.Refused; e.Failed || !c.Silent { // most commands have a hidden status
+	hides := hidesFailure(w.src, c)
+	if e.Failed = hides || c.State == session.Failed || c.State == session.Refused; e.Failed || !c.Silent { // most commands have a hidden status
 		e.Ending = c.Ending()
 	}
+	if hides {
+		e.Ending += ", prints errors"
+	}
 	e.Output = text
+}
+
+// hidesFailure reports whether a command line that hides the status of a check, as a pipe does, printed errors.
+func hidesFailure(src *session.Source, c *session.Call) bool {
+	return c.Silent && c.State == session.Done && c.Checks() && lexicon.FirstError(ansi.Strip(src.Outcome(c).Text)) != ""
 }
 
 // head returns the first characters of a text, and how many more it has.

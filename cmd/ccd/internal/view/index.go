@@ -112,6 +112,7 @@ const maxAsked = 160 // characters
 type Index struct {
 	Turns       []reader.Turn // with the beginning of what was asked, on one line
 	Compactions []dropped.Compaction
+	Failures    []int // records of the calls that failed, or hide that a check did
 	First       int // number of the first record that a page can show
 	Records     int // number of the last one
 
@@ -202,7 +203,12 @@ func (l *Index) read(ctx context.Context) error {
 	l.Records = l.model.Records()
 	l.forgotten, l.state = map[dropped.Choice]*dropped.Report{}, nil
 	src := session.NewSource(l.model.Session, l.reading.Text(ctx))
-	l.Turns = reader.Turns(l.model.Session, src.Said)
+	l.Turns, l.Failures = reader.Turns(l.model.Session, src.Said), nil
+	for _, c := range l.model.Calls {
+		if c.State == session.Failed && !c.Aborted || hidesFailure(src, c) {
+			l.Failures = append(l.Failures, c.At.N())
+		}
+	}
 	if src.Err != nil {
 		l.model = nil
 		return src.Err

@@ -28,6 +28,8 @@ type head struct {
 	Kids    []row  // its sub-agents
 	Still   bool   // somebody works in it, and nothing new is archived
 	Seen    string // what the page shows of the session's state, see seen
+
+	Failures []int // see view.Index, of the conversation alone
 }
 
 // seen is what changes when an open page of a session has to change.
@@ -166,7 +168,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 
 // overview is what the page of a session begins with.
 func (d *lifeData) overview(ctx context.Context, one *view.Index) error {
-	d.Records, d.Turns, d.Compactions = one.Records, slices.Clone(one.Turns), slices.Clone(one.Compactions)
+	d.Records, d.Turns, d.Compactions, d.Failures = one.Records, slices.Clone(one.Turns), slices.Clone(one.Compactions), one.Failures
 	d.Chart = newChart(d.Session.Session, one.Compactions)
 	state, err := one.State(ctx)
 	d.State = stateOf(address("s", d.Session.Agent, d.Session.ID), state)

@@ -155,11 +155,17 @@ else if (words.length) {
   });
 }
 
-// Keys.
-const asks = () => all('.entry.asked:not(.side)');
-function jump(by) {
-  const list = asks(), line = 8;
-  let at = list.indexOf(document.activeElement && document.activeElement.closest('.entry.asked'));
+// Keys. What is a request, or failed, is on the page or has its record in a list.
+const kinds = {
+  request: () => [all('.entry.asked:not(.side)'), all('.turns [data-record]').map(e => +e.dataset.record)],
+  failure: () => {
+    const records = (($('#failed') || document.body).dataset.records || '').match(/-?\d+/g) || [];
+    return [all('.entry.failed').filter(e => records.includes(e.dataset.record)), records.map(Number)];
+  },
+};
+function jump(by, kind) {
+  const [list, records] = kinds[kind](), line = 8;
+  let at = list.indexOf(document.activeElement && document.activeElement.closest('.entry'));
   if (at < 0) at = by > 0 ? list.findIndex(e => e.getBoundingClientRect().top > line) - 1 : list.findIndex(e => e.getBoundingClientRect().top >= line);
   if (at < 0 && by < 0) at = list.length;
   if (at === -2) at = list.length - 1;
@@ -170,11 +176,12 @@ function jump(by) {
     to.scrollIntoView({ block: 'start' });
     return;
   }
-  const edge = list[by > 0 ? list.length - 1 : 0], beyond = edge && all('.turns [data-record]').map(e => +e.dataset.record).filter(n => by * n > by * edge.dataset.record);
+  const ends = list.length ? list : all('.entry'), edge = ends[by > 0 ? ends.length - 1 : 0], beyond = edge && records.filter(n => by * n > by * edge.dataset.record);
   const record = beyond && (by > 0 ? beyond[0] : beyond.pop());
   if (record) location.href = $('#life').dataset.base + '?at=' + record + '#r' + record;
-  else say(by > 0 ? 'No later request' : 'No earlier request');
+  else say((by > 0 ? 'No later ' : 'No earlier ') + kind);
 }
+document.addEventListener('click', e => { if (e.target.id === 'failed') jump(1, 'failure'); });
 let saying;
 function say(text) { // for a moment
   clearTimeout(saying);
@@ -191,8 +198,9 @@ document.addEventListener('keydown', e => {
   if (e.ctrlKey || e.metaKey || e.altKey || !by && /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
   if (find && by && e.target.matches('#find, #rows a')) through(e.target, by);
   else if (key === '/') ($('#within') || $('#find, #q')).focus({ preventScroll: true });
-  else if ($('#life') && (key === 'n' || key === 'j')) jump(1);
-  else if ($('#life') && (key === 'p' || key === 'k')) jump(-1);
+  else if ($('#life') && (key === 'n' || key === 'j')) jump(1, 'request');
+  else if ($('#life') && (key === 'p' || key === 'k')) jump(-1, 'request');
+  else if ($('#life') && key.toLowerCase() === 'f') jump(key === 'f' ? 1 : -1, 'failure');
   else if ($('#life') && key === '?') $('.keys').classList.toggle('shown');
   else return;
   e.preventDefault();
@@ -264,7 +272,12 @@ if (life) {
     }
     follow();
   };
-  setInterval(grow, 2000);
+  const next = async () => { // at once, but for a session that takes long to read
+    const began = performance.now();
+    await grow();
+    setTimeout(next, Math.max(500, 5 * (performance.now() - began)));
+  };
+  next();
   document.addEventListener('visibilitychange', grow);
 }
 
