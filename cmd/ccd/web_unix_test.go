@@ -605,6 +605,22 @@ func TestWebSecretsNeedAClick(t *testing.T) {
 	}
 }
 
+// TestWebRawLines: a session of an unknown format shows its lines without secrets and gives its exact bytes; its ID is escaped once.
+func TestWebRawLines(t *testing.T) {
+	t.Parallel()
+	secret := "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+	id, text := "odd\xff", strings.Repeat(`{"when":1,"what":{"token":"`+secret+"\"}}\n", 60)
+	s := serveWeb(t, webHome(t, map[string]string{id: text}))
+	at := regexp.MustCompile(`/s/claude-code/[^"]*odd%FF`).FindString(s.want(http.StatusOK, "/?all=1"))
+	page := s.has(at, "{&#34;when&#34;:1", "Records 13 to 60", `odd\xff</code>`)
+	if strings.Contains(page, secret) || strings.Contains(page, `\x5cxff`) {
+		t.Error("it shows a secret, or escapes the ID twice")
+	}
+	if got := s.want(http.StatusOK, at+"/exact"); got != text {
+		t.Errorf("the transcript: %.200q", got)
+	}
+}
+
 // TestWebHiddenFailure: a check that printed errors has a badge also where a pipe hides its status; a warning is no error.
 func TestWebHiddenFailure(t *testing.T) {
 	t.Parallel()

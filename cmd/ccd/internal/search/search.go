@@ -29,6 +29,7 @@ type Search struct {
 	Query    Query
 	Most     int                     // hits that are wanted, 0 for all: once many more are found, the search ends (see enough)
 	Counts   func(Hit) bool          // whether a hit is one of these; nil: all are
+	Kind     string                  // only hits of this kind, as Hit.What names it; "": all
 	Whole    bool                    // also what ccd resume copied from another one of the library's sessions
 	Progress func(done, total int64) // sessions; may be nil
 }
@@ -87,6 +88,9 @@ func (s Search) Best(ctx context.Context) (*Ranked, error) {
 		}
 		more := true
 		for _, h := range r.hits {
+			if s.Kind != "" && h.What() != s.Kind {
+				continue
+			}
 			if more = found.Add(h) && more; s.Counts == nil || s.Counts(h) {
 				counted++
 			}

@@ -21,6 +21,7 @@ const (
 	textChars    = 8000
 	thoughtChars = 600
 	callChars    = 500
+	rawChars     = 2000
 	diffChars    = 6000
 	headChars    = 1200 // of an output
 	tailChars    = 800
@@ -62,7 +63,7 @@ func (l *Index) Entries(ctx context.Context, first, last int) iter.Seq2[Entry, e
 	return func(yield func(Entry, error) bool) {
 		w := writer{
 			model: l.model.Session, back: l.model.Status().Back, said: map[int64]bool{}, results: map[int64]bool{}, shells: map[int64]*session.Call{},
-			src: session.NewSource(l.model.Session, l.reading.Text(ctx)), cwd: l.cwd,
+			src: session.NewSource(l.model.Session, l.reading.Text(ctx)), cwd: l.cwd, foreign: l.entry.Kept.UnknownFormat,
 		}
 		for i := range l.model.Events {
 			switch e := &l.model.Events[i]; e.Kind {
@@ -119,6 +120,7 @@ type writer struct {
 	model   *session.Session
 	src     *session.Source
 	cwd     string                  // of the newest record, if only the end of the file is read
+	foreign bool                    // the format is unknown, so a record is shown as it stands
 	said    map[int64]bool          // offsets of what a person said while the agent worked, or about a call, which may be before the page
 	back    session.Ranges          // what the person took back
 	results map[int64]bool          // offsets of results and answers that the entries of their calls show
@@ -137,8 +139,12 @@ var mostChars = map[string]int{Asked: askChars, Ahead: askChars, Said: textChars
 
 func (w *writer) add(r *transcript.Record) {
 	line := mark.Combine([]mark.ID{r.Sum().ID()}).ID()
-	if r.Long || r.Broken || r.Unknown && len(r.Items) > 0 {
-		w.put(r, Entry{Kind: Unparsed, ID: line, Left: int(r.Span.Len)})
+	if r.Long || r.Broken || r.Unknown && (len(r.Items) > 0 || w.foreign) {
+		e := Entry{Kind: Unparsed, ID: line, Left: int(r.Span.Len)}
+		if !r.Long {
+			e.Text, e.Left = head(string(r.Raw), rawChars)
+		}
+		w.put(r, e)
 	}
 	if r.Boundary != nil {
 		w.put(r, Entry{Kind: Compacted, ID: line, Text: r.Boundary.Trigger})

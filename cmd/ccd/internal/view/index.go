@@ -113,8 +113,8 @@ type Index struct {
 	Turns       []reader.Turn // with the beginning of what was asked, on one line
 	Compactions []dropped.Compaction
 	Failures    []int // records of the calls that failed, or hide that a check did
-	First       int // number of the first record that a page can show
-	Records     int // number of the last one
+	First       int   // number of the first record that a page can show
+	Records     int   // number of the last one
 
 	library   *reader.Library
 	entry     *reader.Entry

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"ccd/compactor/companion"
@@ -102,27 +103,22 @@ var inText = lazy.Regexp("\\[ccd ([0-9a-z]{12})[ \\]]|#([0-9]+)\\b|`([^`]+)`|\\*
 // pieces splits a line of ccd.
 func pieces(home, line string) (all []piece) {
 	at := 0
-	plain := func(end int) {
-		if end > at {
-			all = append(all, piece{Text: line[at:end]})
-		}
-	}
 	for _, m := range inText().FindAllStringSubmatchIndex(line, -1) {
+		from, to, one := m[0], m[1], piece{}
 		switch {
 		case m[2] >= 0 && mark.IsID(line[m[2]:m[3]]):
-			plain(m[2])
-			all, at = append(all, piece{ID: mark.ID(line[m[2]:m[3]])}), m[3]
+			from, to, one = m[2], m[3], piece{ID: mark.ID(line[m[2]:m[3]])}
 		case m[4] >= 0:
-			plain(m[0])
-			all, at = append(all, piece{Text: line[m[0]:m[1]], Record: home + "?at=" + line[m[4]:m[5]] + "#r" + line[m[4]:m[5]]}), m[1]
+			one = piece{Text: line[from:to], Record: home + "?at=" + line[m[4]:m[5]] + "#r" + line[m[4]:m[5]]}
 		case m[6] >= 0:
-			plain(m[0])
-			all, at = append(all, piece{Text: line[m[6]:m[7]], Code: true}), m[1]
+			one = piece{Text: line[m[6]:m[7]], Code: true}
 		case m[8] >= 0:
-			plain(m[0])
-			all, at = append(all, piece{Text: line[m[8]:m[9]], Strong: true}), m[1]
+			one = piece{Text: line[m[8]:m[9]], Strong: true}
+		default:
+			continue
 		}
+		all, at = append(all, piece{Text: line[at:from]}, one), to
 	}
-	plain(len(line))
-	return all
+	all = append(all, piece{Text: line[at:]})
+	return slices.DeleteFunc(all, func(p piece) bool { return p == piece{} })
 }

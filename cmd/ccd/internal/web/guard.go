@@ -1,7 +1,6 @@
 package web
 
 import (
-	"crypto/rand"
 	"crypto/subtle"
 	"net/http"
 	"net/url"
@@ -31,13 +30,6 @@ const (
 	tokenParam = "token"
 	assetsPath = "/assets/"
 )
-
-// token returns a new token, which admits a browser once.
-func (s *Server) token() string {
-	token := rand.Text()
-	s.tokens.Store(token, true)
-	return token
-}
 
 // spend reports whether a token is valid and not used before.
 func (s *Server) spend(token string) bool {

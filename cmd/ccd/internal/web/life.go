@@ -83,9 +83,9 @@ type lifeData struct {
 	After       int // what is newer than this record replaces the end of the page when the session grows
 }
 
-// pending is what ccd knows of a call without a result in a session that is quiet: a long build and a question of the client, which is in
-// no transcript, look the same.
-const pending = "it runs, or waits for your permission"
+// pending is what ccd knows of a call without a result, by the session's state. In one that is quiet a long build and a question of the
+// client, which is in no transcript, look the same.
+var pending = map[string]string{status.Working: "running", status.Quiet: "it runs, or waits for your permission"}
 
 // entry is one thing that happened, with its surroundings.
 type entry struct {
@@ -202,15 +202,8 @@ func (d *lifeData) fill(one *view.Index, entries []view.Entry) {
 			}
 		case e.Waiting:
 			d.After = min(d.After, e.Record-1) // its result replaces it
-			switch {
-			case e.Ask && d.Session.State == status.Waits:
+			if x.Ending = cmp.Or(pending[d.Session.State], "no result"); e.Ask && d.Session.State == status.Waits {
 				x.Ending = "waiting for you"
-			case d.Session.State == status.Working:
-				x.Ending = "running"
-			case d.Session.State == status.Quiet:
-				x.Ending = pending
-			default:
-				x.Ending = "no result"
 			}
 		}
 		d.Entries = append(d.Entries, x)
@@ -235,20 +228,19 @@ func (e *entry) request(one *view.Index) {
 
 // chart is a picture of the context over a session's records. Its coordinates are of a box of chartWide by chartHigh.
 type chart struct {
-	Line    string  // an SVG path, "" if the agent reports no sizes
-	Area    string  // below it
-	Window  float64 // height of the window's line; 0: there is none
-	Top     int64   // tokens of its upper edge
-	Highest int64
-	Last    int64
-	Marks   []chartMark // of the compactions
-	Wide    int
-	High    int
+	Line                string      // an SVG path, "" if the agent reports no sizes
+	Area                string      // below it
+	Window              float64     // height of the window's line; 0: there is none
+	Top                 int64       // tokens of its upper edge
+	Highest, Half, Last int64       // Half of Top
+	Marks               []chartMark // of the compactions
+	Points              []chartMark // of the reports
+	Step                float64     // between two of these
 }
 
 type chartMark struct {
 	X     float64
-	N     int // of the compaction, 0 if it is not known
+	N     int // of the compaction, 0 if it is not known; of a report its record
 	Title string
 }
 
@@ -259,7 +251,6 @@ const (
 
 // newChart draws the context of a session by its curve, and by the compactions that are given.
 func newChart(s status.Session, compactions []dropped.Compaction) (c chart) {
-	c.Wide, c.High = chartWide, chartHigh
 	for _, k := range compactions { // the last report before it may be lower
 		c.Highest = max(c.Highest, k.Before)
 	}
@@ -267,7 +258,7 @@ func newChart(s status.Session, compactions []dropped.Compaction) (c chart) {
 		return c
 	}
 	top := 1.04 * float64(max(c.Highest, s.Window))
-	c.Top, c.Last = int64(top), s.Curve[len(s.Curve)-1]
+	c.Top, c.Half, c.Last = int64(top), int64(top/2), s.Curve[len(s.Curve)-1]
 	at := func(record int) float64 { return chartWide * float64(max(0, record-1)) / float64(max(1, s.Records-1)) }
 	y := func(tokens int64) float64 { return chartHigh * (1 - float64(tokens)/top) }
 	var line []string
@@ -285,6 +276,7 @@ func newChart(s status.Session, compactions []dropped.Compaction) (c chart) {
 		begin := i*s.Step + 1
 		if until(begin + 1); n > 0 {
 			point(begin, n)
+			c.Points = append(c.Points, chartMark{at(begin), begin, fmt.Sprintf("#%d: %s tokens", begin, words.Tokens(n))})
 		}
 		until(begin + s.Step)
 		if compactions == nil && s.Marks()[i] > 0 {
@@ -292,6 +284,7 @@ func newChart(s status.Session, compactions []dropped.Compaction) (c chart) {
 		}
 	}
 	point(s.Records, c.Last)
+	c.Step = at(s.Step + 1)
 	c.Line = "M" + strings.Join(line, "L")
 	c.Area = fmt.Sprintf("%sV%dH0Z", c.Line, chartHigh)
 	if s.Window > 0 {

@@ -89,6 +89,7 @@ type filter struct {
 	Agent   string
 	Project string
 	State   string // a state, or "attention"
+	Kind    string // of what a search finds, see search.Search
 	Within  string // the ID of the only session
 	Subs    bool
 }
@@ -110,7 +111,7 @@ func (f filter) passes(s status.Session) bool {
 func listPage(ctx context.Context, r *request) (answer, error) {
 	now := time.Now()
 	q := r.URL.Query()
-	d := listData{Query: strings.TrimSpace(q.Get("q")), Filter: filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Within: q.Get("within"), Subs: q.Get("all") != ""}, Damage: reader.DamagesOf(r.library.Damage)}
+	d := listData{Query: strings.TrimSpace(q.Get("q")), Filter: filter{Agent: q.Get("agent"), Project: q.Get("project"), State: q.Get("state"), Kind: q.Get("kind"), Within: q.Get("within"), Subs: q.Get("all") != ""}, Damage: reader.DamagesOf(r.library.Damage)}
 	all := status.Rows(status.Families(r.library.Sessions, true))
 	d.Names, d.Only = r.library.Projects, inline(d.Filter.Within)
 	d.choices(all)
@@ -226,7 +227,7 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	one := search.Search{Library: r.library, Sessions: f.sources(r.library.Sessions), Query: q, Most: mostHits, Whole: f.Within != "" || f.Subs}
+	one := search.Search{Library: r.library, Sessions: f.sources(r.library.Sessions), Query: q, Most: mostHits, Kind: f.Kind, Whole: f.Within != "" || f.Subs}
 	found, err := one.Best(ctx)
 	if out.Late = errors.Is(err, context.DeadlineExceeded); err != nil && !out.Late {
 		out.Error = err.Error()

@@ -59,28 +59,12 @@ func newLook(static bool) *look {
 		"mul": func(a, b float64) float64 { return a * b }, "down": func(share float64) float64 { return 1 - share },
 		"share": func(a, b int) string { return fmt.Sprintf("%.1f", 100*float64(a)/float64(max(1, b))) }, "blocks": blocks, "markdown": l.markdown, "sort": diffKind, "called": func(e *reader.Entry) string { return status.Of(e).Called() }, "step": func(status string) string { return cmp.Or(steps[status], "○") },
 		"shell": words.Argument, "exact": words.Exact,
-		"short": registry.Table{}.Short, "lines": strings.Lines, "way": func(how string) string { return ways[how] }, "weight": weight, "plain": func(text string) string { return strings.ReplaceAll(text, "**", "") }, "pause": pause,
+		"short": registry.Table{}.Short, "lines": strings.Lines, "way": func(how string) string { return ways[how] }, "plain": func(text string) string { return strings.ReplaceAll(text, "**", "") }, "pause": words.Short,
 		"args": func(all ...any) []any { return all }, "has": strings.Contains, "words": func(name string) string { return strings.ReplaceAll(name, "_", " ") }, "below": below,
 		"first": func(text string) string { line, _, _ := strings.Cut(text, "\n"); return line },
 	})
 	template.Must(l.ParseFS(files, "templates/*.html"))
 	return l
-}
-
-// weight is how many tokens a result added to the context, "" if they are few.
-func weight(tokens int64) string {
-	if tokens < 100 {
-		return ""
-	}
-	return words.Tokens(tokens)
-}
-
-// pause is how long a call took, "" if nobody had to wait.
-func pause(took time.Duration) string {
-	if took < 10*time.Second {
-		return ""
-	}
-	return words.Short(took)
 }
 
 func asset(name string) string {

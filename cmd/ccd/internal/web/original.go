@@ -6,7 +6,7 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -77,6 +77,11 @@ func (r *request) original(ctx context.Context) (p place, o reader.Original, err
 	return p, o, noneIf(err, "The archive has no original %s.", p.id)
 }
 
+// form returns the address of another form of the original.
+func (r *request) form(name string) string {
+	return r.URL.EscapedPath() + "/" + name + "?" + r.URL.RawQuery
+}
+
 func originalPage(ctx context.Context, r *request) (answer, error) {
 	p, found, err := r.original(ctx)
 	if err != nil {
@@ -89,7 +94,7 @@ func originalPage(ctx context.Context, r *request) (answer, error) {
 	if o.Text == o.Line { // of a record without items
 		o.Text = ""
 	}
-	d := originalData{Original: o, Home: mark.Unname(o.Session), Called: inline(o.Session), Now: time.Now(), Exact: exactLink(r.URL, "exact")}
+	d := originalData{Original: o, Home: mark.Unname(o.Session), Called: inline(mark.Unname(o.Session)), Now: time.Now(), Exact: r.form("exact")}
 	if e := r.library.Entry(transcript.Key{Agent: o.Agent, ID: d.Home}); e != nil {
 		d.Called = cmp.Or(status.Of(e).Labelled(), d.Called)
 	}
@@ -97,18 +102,9 @@ func originalPage(ctx context.Context, r *request) (answer, error) {
 		d.Name = words.Shell(o.Session + "#" + strconv.Itoa(p.record))
 	}
 	if o.MediaType != "" && o.Size <= maxImage {
-		d.Picture = exactLink(r.URL, "image")
+		d.Picture = r.form("image")
 	}
 	return answer{template: "original", data: d}, nil
-}
-
-// exactLink returns the address of another form of the original at u.
-func exactLink(u *url.URL, form string) string {
-	to := u.EscapedPath() + "/" + form
-	if id := u.Query().Get("id"); id != "" {
-		to += "?" + url.Values{"id": {id}}.Encode()
-	}
-	return to
 }
 
 // file is what a page sends that is none itself.
@@ -138,6 +134,13 @@ func exportFile(_ context.Context, r *request) (answer, error) {
 	return answer{file: &file{"attachment", r.entry.ID + ".html", "text/html; charset=utf-8", func(w io.Writer) error {
 		return Export(r.Context(), r.library, r.entry, w)
 	}}}, nil
+}
+
+// transcriptFile is a session's transcript with its secrets, byte for byte.
+func transcriptFile(_ context.Context, r *request) (answer, error) {
+	o, err := r.library.Whole(r.entry, 0)
+	write := func(w io.Writer) error { return o.Exact().Write(r.Context(), w) }
+	return answer{file: &file{"attachment", filepath.Base(r.entry.Path), "text/plain; charset=utf-8", write}}, err
 }
 
 // imageFile is an image of a known type, as its bytes say and not as the transcript does.

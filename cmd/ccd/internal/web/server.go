@@ -31,6 +31,7 @@ import (
 	"ccd/cmd/ccd/internal/view"
 	"ccd/internal/atomicfile"
 	"ccd/internal/transcript"
+	"ccd/internal/words"
 )
 
 // Options say what is served, and where.
@@ -79,17 +80,12 @@ func Listen(o Options) (*Server, error) {
 // Close closes the socket of a server that is not served.
 func (s *Server) Close() error { return s.listener.Close() }
 
-// ErrAddress reports an address that is not allowed.
-var ErrAddress = errors.New("only loopback addresses such as 127.0.0.1:0 are allowed")
-
 // loopback returns the host of an address, which must be of the loopback interface.
 func loopback(addr string) (string, error) {
 	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return "", fmt.Errorf("parse address %s: %w (%w)", addr, ErrAddress, err)
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return "", fmt.Errorf("listen on %s: %w", addr, ErrAddress)
+	if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		err = fmt.Errorf("listen on %s: only loopback addresses such as 127.0.0.1:0 are allowed", addr)
+		return "", words.Hint(words.Usage(err), "ccd help web")
 	}
 	return host, nil
 }
@@ -119,7 +115,9 @@ func (s *Server) Address(page string) string {
 		u = &url.URL{Path: "/"}
 	}
 	q := u.Query()
-	q.Set(tokenParam, s.token())
+	token := rand.Text() // admits a browser once
+	s.tokens.Store(token, true)
+	q.Set(tokenParam, token)
 	u.Scheme, u.Host, u.RawQuery = "http", s.listener.Addr().String(), q.Encode()
 	return u.String()
 }

@@ -68,9 +68,6 @@ func (a *app) web(c *cobra.Command, args []string, f webFlags) error {
 		return err
 	}
 	s, err := web.Listen(web.Options{Library: l, Addr: f.addr, Hosts: f.hosts, Idle: f.idle, Unused: a.unused()})
-	if errors.Is(err, web.ErrAddress) {
-		return cli.Usage(c, err)
-	}
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,9 @@ document.documentElement.classList.add('js');
 const $ = (q, from) => (from || document).querySelector(q);
 const all = (q, from) => [...(from || document).querySelectorAll(q)];
 
+// On a narrow screen, what stands above the conversation or the list is folded, unless a filter is set.
+if (matchMedia('(max-width: 48rem)').matches) for (const one of all('.more')) one.open = !!$('option:not(:first-child):checked, :checked[type=checkbox]', one);
+
 // get asks the server, and says above the page that it has ended: it does not answer, or another one does, which has not let
 // this browser in. It returns the text of the answer, '' if there is none, or if the question was taken back.
 async function get(address, options) {
@@ -45,8 +48,6 @@ if (find) {
     timer = setTimeout(ask, 120, true);
     if (find.value.trim().length > 2) later = setTimeout(ask, 500, false);
   });
-  const more = $('.more');
-  more.open = !matchMedia('(max-width: 48rem)').matches || !!$('option:not(:first-child):checked, :checked[type=checkbox]', more);
   for (const s of all('#filters select, #filters input[type=checkbox]')) s.addEventListener('change', () => $('#filters').requestSubmit());
 }
 
@@ -155,6 +156,18 @@ else if (words.length) {
   });
 }
 
+// A page that a search led to leads to what else it finds in the session.
+let match = () => {};
+if ($('#life') && hit) get('/?' + new URLSearchParams({ q: hit, kind: query.get('kind') || '', within: $('[name=within]').value, part: 1 })).then(text => {
+  const made = new DOMParser().parseFromString(text, 'text/html'), record = a => +a.hash.slice(2);
+  const list = all('.hits .where[href*="#"]', made).sort((a, b) => record(a) - record(b)), at = list.findIndex(a => a.search.includes('id=' + id));
+  if (!list.length) return;
+  match = by => list[at + by] ? location.assign(list[at + by].getAttribute('href')) : say(by > 0 ? 'No later match' : 'No earlier match');
+  const step = (name, by) => Object.assign(document.createElement('button'), { type: 'button', textContent: name, title: by > 0 ? 'key m' : 'key M', onclick: () => match(by) });
+  $('#matches').replaceChildren('match ' + (at + 1) + ' of ' + list.length + ' ', step('↑', -1), ' ', step('↓', 1));
+  $('#matches').hidden = false;
+});
+
 // Keys. What is a request, or failed, is on the page or has its record in a list.
 const kinds = {
   request: () => [all('.entry.asked:not(.side)'), all('.turns [data-record]').map(e => +e.dataset.record)],
@@ -201,6 +214,7 @@ document.addEventListener('keydown', e => {
   else if ($('#life') && (key === 'n' || key === 'j')) jump(1, 'request');
   else if ($('#life') && (key === 'p' || key === 'k')) jump(-1, 'request');
   else if ($('#life') && key.toLowerCase() === 'f') jump(key === 'f' ? 1 : -1, 'failure');
+  else if ($('#life') && key.toLowerCase() === 'm') match(key === 'm' ? 1 : -1);
   else if ($('#life') && key === '?') $('.keys').classList.toggle('shown');
   else return;
   e.preventDefault();
