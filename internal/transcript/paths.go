@@ -140,7 +140,8 @@ func EndsWith(p, tail string) bool {
 	if separators(p) != "/" {
 		p, tail = slashed(p), slashed(tail)
 	}
-	return strings.HasSuffix(p, "/"+path.Clean(tail))
+	tail = path.Clean(tail)
+	return p == tail || strings.HasSuffix(p, "/"+tail)
 }
 
 // Resolve makes the action's paths absolute, relative to the call's directory: Dir relative to cwd, the session's

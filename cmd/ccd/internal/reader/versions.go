@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"ccd/archive"
 	"ccd/compactor/lexicon"
 	"ccd/compactor/limits"
@@ -27,7 +29,12 @@ type sought struct {
 	Dir  string    // absolute; a relative Path is resolved against it first, then against the session's working directory
 	At   time.Time // ignore later records; zero for none
 	Naming
+	session string // the session of Record
+	Record  int    // ignore what calls in later records of a session did, and what was done after that; 0 for none
 }
+
+// began reports whether a step is one of the session that counts.
+func (w sought) began(s step) bool { return s.from.ID == w.session && s.At.N() <= w.Record }
 
 // by says until when records count.
 func (w sought) by() string { return w.time(" by ", &w.At) }
@@ -40,6 +47,7 @@ type Version struct {
 	Session    string     `json:"session"` // of the read or change
 	Generation int        `json:"generation"`
 	Record     int        `json:"record"` // of its result
+	Call       int        `json:"-"`      // the record of its call
 	Time       *time.Time `json:"time"`   // of that record, nil if it has none
 	Size       int64      `json:"size"`
 	Lines      int        `json:"lines"`
@@ -48,6 +56,22 @@ type Version struct {
 	Doubt      *Event     `json:"doubt"` // set if a later command may have changed it
 	Text       string     `json:"-"`
 	Known      bool       `json:"-"` // Text is the whole content
+}
+
+// Diff returns the lines in which a version differs from another one, in hunks; "" if none do.
+func (v Version) Diff(from Version) string {
+	text := string(diff.Diff("before", []byte(from.Text), "after", []byte(v.Text)))
+	return text[max(0, strings.Index(text, "@@")):] // before it are names that say nothing
+}
+
+// Before returns the newest of some versions whose content is known, nil if none is.
+func Before(all []Version) *Version {
+	for i := range slices.Backward(all) {
+		if all[i].Known {
+			return &all[i]
+		}
+	}
+	return nil
 }
 
 // Found is how a file is that a change found so.
@@ -205,7 +229,7 @@ type history struct {
 func (h *history) take(f *file) {
 	one := f.Version
 	if one.Text, one.Known = f.content.Text(); f.Gone != nil {
-		one = Version{How: f.Gone.What, Session: f.Gone.Session, Record: f.Gone.Record, Time: f.Gone.Time, Gone: f.Gone, Known: true}
+		one = Version{How: f.Gone.What, Session: f.Gone.Session, Record: f.Gone.Record, Call: f.Call, Time: f.Gone.Time, Gone: f.Gone, Known: true}
 	}
 	one.Path = h.path
 	shown := h.last
@@ -310,7 +334,7 @@ func touch(ctx context.Context, family []Reading, w sought) (*touched, error) {
 	var steps []step
 	seen := map[[2]uint64]*origin{} // a sub-agent's transcript may begin with a copy of its parent's
 	for _, one := range family {
-		from, err := originOf(ctx, one, w)
+		from, err := originOf(ctx, one)
 		if err != nil {
 			return nil, err
 		}
@@ -324,11 +348,17 @@ func touch(ctx context.Context, family []Reading, w sought) (*touched, error) {
 		}
 		dated(own, from.model)
 		if !w.At.IsZero() { // what has no time may be later
-			own = slices.DeleteFunc(own, func(s step) bool { return s.when.IsZero() })
+			own = slices.DeleteFunc(own, func(s step) bool {
+				at := from.model.Time(s.rec)
+				return s.when.IsZero() || at.After(w.At) || at.IsZero() && s.when.After(w.At)
+			})
 		}
 		steps = append(steps, own...)
 	}
 	slices.SortStableFunc(steps, func(a, b step) int { return a.when.Compare(b.when) })
+	for len(steps) > 0 && w.Record != 0 && !w.began(steps[len(steps)-1]) {
+		steps = steps[:len(steps)-1]
+	}
 	for n, s := range steps {
 		for _, f := range s.Files {
 			if !s.Result.Zero() { // else it has not ended by then
@@ -342,16 +372,14 @@ func touch(ctx context.Context, family []Reading, w sought) (*touched, error) {
 	return t, nil
 }
 
-// originOf reads a session as far as it counts.
-func originOf(ctx context.Context, r Reading, w sought) (*origin, error) {
+// originOf reads a session.
+func originOf(ctx context.Context, r Reading) (*origin, error) {
 	s := session.New(limits.Options{}, r.Session)
 	for one, err := range r.Records(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		if w.At.IsZero() || one.Time.IsZero() || !one.Time.After(w.At) {
-			s.Add(one)
-		}
+		s.Add(one)
 	}
 	from := &origin{r, s, session.NewSource(s, r.Text(ctx))}
 	from.text.Whole = true
@@ -448,7 +476,7 @@ func (one *trail) rank(w sought) int {
 		return inside(st.Start) || inside(st.Cwd)
 	}):
 		return rankInside
-	case one.path == w.Path, transcript.EndsWith(one.path, w.Path): // of a relative one the directory is unknown
+	case transcript.EndsWith(one.path, w.Path): // of a relative one the directory is unknown
 		return rankEnd
 	}
 	return rankNone
@@ -519,6 +547,7 @@ func (one *trail) replay(each func(*file)) (*file, error) {
 			return nil, err
 		}
 		if i+1 == len(one.calls) || one.calls[i+1].Call != c.Call {
+			f.Call = c.At.N()
 			each(f)
 		}
 	}
@@ -649,7 +678,7 @@ func (e *event) renamed(f *file) {
 // WantedFile is a file as an agent last read or wrote it.
 type WantedFile struct {
 	Path    string
-	At      string // a time, as people write it; "" for the last one
+	At      string // a time, as people write it, or SESSION#N; "" for the last one
 	Session string // "" for the newest session that touched the file, of this project if one did
 	Agent   string // "": of every agent
 	Naming  Naming
@@ -683,26 +712,18 @@ func (n Naming) time(before string, t *time.Time) string {
 
 // File finds a file in the loaded sessions. Progress is told how many of them have been looked through.
 func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, total int64)) (*Version, error) {
-	at, err := words.Moment(w.At, time.Now())
-	if err != nil {
-		return nil, words.Usage(err)
-	}
 	dir, err := l.Env.WorkingDir()
 	if err != nil {
 		return nil, err
 	}
-	own, rest := l.families(project.Of(dir, l.Home))
-	if w.Session != "" {
-		e, err := l.Find(w.Session, w.Agent)
-		if err != nil {
-			return nil, err
-		}
-		own, rest = [][]Reading{l.family(e)}, nil
+	wanted, read := sought{Path: w.Path, Dir: dir, Naming: w.Naming}, 0
+	own, rest, err := l.wanted(&w, &wanted)
+	if err != nil {
+		return nil, err
 	}
 	if transcript.IsAbs(w.Path) { // it is the same file in each project
 		own, rest = slices.Concat(own, rest), nil
 	}
-	wanted, read := sought{Path: w.Path, Dir: dir, At: at, Naming: w.Naming}, 0
 	count := func() {
 		read++
 		progress(int64(read), int64(len(own)+len(rest)))
@@ -712,14 +733,36 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 		v, err = fileIn(ctx, rest, wanted, count)
 		if err == nil && transcript.IsAbs(v.Path) { // of another project: it is not what the path means here
 			err = fmt.Errorf("find file %s: %w in this project, but %s is in another one", w.Path, archive.ErrNotFound, v.Path)
-			return nil, l.Missing(words.Hint(err, "ccd restore --file %s%s", words.Shell(v.Path), w.at()))
+			return nil, l.Missing(words.Hint(err, "ccd restore --file %s%s", words.Shell(v.Path), w.atFlag()))
 		}
 	}
 	return v, l.Missing(w.hint(err))
 }
 
-// at is the flag for the wanted time, "" for none.
-func (w WantedFile) at() string {
+// wanted returns the families that may have the file: that of the wanted session, else those of the project, and the rest. It adds to in until when records count.
+func (l *Library) wanted(w *WantedFile, in *sought) (own, rest [][]Reading, err error) {
+	if step := (Wanted{Name: w.At}); step.OfSession() {
+		w.Session, in.Record, _, err = step.Range()
+	} else if in.At, err = words.Moment(w.At, time.Now()); err != nil {
+		err = words.Usage(err)
+	}
+	if err != nil || w.Session == "" {
+		own, rest = l.families(project.Of(in.Dir, l.Home))
+		return own, rest, err
+	}
+	e, err := l.Find(w.Session, w.Agent)
+	if err != nil {
+		return nil, nil, err
+	}
+	if in.Record != 0 {
+		in.session = e.ID
+		e = cmp.Or(l.Parent(e), e)
+	}
+	return [][]Reading{l.family(e)}, nil, nil
+}
+
+// atFlag is the flag for the wanted time, "" for none.
+func (w WantedFile) atFlag() string {
 	if w.At == "" {
 		return ""
 	}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/view"
@@ -60,7 +58,7 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 	if show > 0 {
 		one := d.Versions[show-1]
 		if with := r.number("with", 0); with > 0 && with <= len(all) && all[with-1].Known && one.Known {
-			d.With, one.Diff = with, changes(all[min(with, show)-1], all[max(with, show)-1])
+			d.With, one.Diff = with, all[max(with, show)-1].Diff(all[min(with, show)-1])
 		}
 		one.Text = clip(one.Text)
 		d.Cut, d.Shown = len(one.Text) < len(all[show-1].Text), &one
@@ -71,24 +69,14 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 
 // versionsOf returns the versions of a file, the oldest first.
 func versionsOf(all []reader.Version) (out []fileVersion) {
-	before := -1 // the last version that is known
 	for i, c := range all {
 		v := fileVersion{Version: c, N: i + 1}
-		if c.Known {
-			if before >= 0 {
-				v.Diff = changes(all[before], c)
-			}
-			before = i
+		if before := reader.Before(all[:i]); before != nil && c.Known {
+			v.Diff = c.Diff(*before)
 		}
 		out = append(out, v)
 	}
 	return out
-}
-
-// changes returns the lines that differ between two versions, "" if none do.
-func changes(from, to reader.Version) string {
-	text := string(diff.Diff("before", []byte(from.Text), "after", []byte(to.Text)))
-	return text[max(0, strings.Index(text, "@@")):] // before it are names that say nothing
 }
 
 // versions returns what a file was, and the number of the version that is asked for, 0 for none. It fails if that is less than least.

@@ -95,6 +95,7 @@ type File struct {
 	Record   int64      `json:"record"`
 	Time     *time.Time `json:"time"`
 	Project  string     `json:"project"`
+	Diff     string     `json:"diff,omitempty"` // of a version, if wanted and known
 
 	At    time.Time     `json:"-"` // Time, or zero
 	Alone bool          `json:"-"` // it is one version

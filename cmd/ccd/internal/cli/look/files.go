@@ -1,6 +1,7 @@
 package look
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 type filesFlags struct {
 	narrow
 	limit int
+	diff  bool
 }
 
 func (a *app) filesCommand() *cobra.Command {
@@ -33,24 +35,35 @@ func (a *app) filesCommand() *cobra.Command {
 		Long: `Lists the files that sessions changed, newest first, one line for each file of
 a session: how often it was changed there (VERSIONS), and the lines added and
 removed, as the calls say. With the PATH of a file: one line for each change.
-PATH is as in ccd search --path.
+PATH is as in ccd search --path. With --diff: the newest change of the file, as
+a unified diff without secrets against the version before it; with --since or -n
+all of these, oldest first.
 
 ` + timeWords + `
 
 With --json: one array, an object per line: path, how (the last change:
 "written", "edited", "deleted", "renamed", "reverted", "created"), versions,
 plus, minus, agent, session, record and time (of the last change; if its record
-has none, of the session), project`,
+has none, of the session), project, diff (with --diff, if ccd knows all of the
+file after the change, and a line of it changed)`,
 		Example: `  ccd files --since 1d
       what agents changed since yesterday
   ccd files --project . src
       the files below src of this project
   ccd files money.py
-      each version of a file; ccd restore --file money.py --at TIME prints one`,
+      each version of a file; ccd restore --file money.py --at TIME prints one
+  ccd files money.py --diff -n 3
+      the last three changes of a file`,
 	}
-	c.Args = cobra.MaximumNArgs(1)
+	c.Args = func(c *cobra.Command, args []string) error {
+		if f.diff && len(args) == 0 {
+			return errors.New("--diff needs the PATH of a file")
+		}
+		return cobra.MaximumNArgs(1)(c, args)
+	}
 	c.RunE = func(c *cobra.Command, args []string) error { return a.files(c.Context(), f, args) }
 	limitFlag(c.Flags(), &f.limit, screen, "list `N` lines")
+	c.Flags().BoolVar(&f.diff, "diff", false, "print what changed in the file PATH, the newest change without -n and --since")
 	f.add(a, c, "changes")
 	a.MachineFlag(c)
 	return c
@@ -72,22 +85,34 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 		return err
 	}
 	most := a.most(f.limit, "")
+	if f.diff && f.limit == screen {
+		most = map[bool]int{true: 1}[f.since == ""]
+	}
 	rows, more, err := work.Files(ctx, l, which, most, func(file string) bool { return path == "" || at(file) }, path)
+	if err == nil && f.diff {
+		err = a.compare(ctx, l, rows)
+	}
 	if err != nil {
 		return err
 	}
 	a.Incomplete(l)
 	a.SayLag(l, which.Filter(l.Sessions)...)
 	missing := f.missing(a, l)
-	if a.JSON {
-		return errors.Join(a.PrintJSON(rows), missing)
-	}
 	switch {
+	case a.JSON:
+		return errors.Join(a.PrintJSON(rows), missing)
 	case missing != nil:
 		return missing
 	case len(rows) == 0:
 		return f.none(l, args)
+	case f.diff:
+		return a.printDiffs(rows)
 	}
+	return f.print(a, l, rows, more)
+}
+
+// print prints the list. more reports that it goes on.
+func (f filesFlags) print(a *app, l *reader.Library, rows []*work.File, more bool) error {
 	hint := a.versionHint(l, rows)
 	if fit := a.most(f.limit, hint); fit > 0 && fit < len(rows) {
 		rows, more = rows[:fit], true
@@ -96,12 +121,81 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 		return err
 	}
 	if more && f.limit == screen {
-		a.Say("more: ccd files -n %d, or -n 0 for all", 4*most)
+		a.Say("more: ccd files -n %d, or -n 0 for all", 4*a.most(f.limit, ""))
 	}
 	if hint != "" {
 		a.Say("%s", hint)
 	}
 	return nil
+}
+
+// compare adds to each change its diff, and puts the oldest first. It says which version the transcript does not show whole.
+func (a *app) compare(ctx context.Context, l *reader.Library, rows []*work.File) error {
+	slices.Reverse(rows)
+	known := map[string][]reader.Version{}
+	for _, r := range rows {
+		if !r.Alone {
+			return words.Usage(errors.New("--diff needs the PATH of a file"))
+		}
+		whole, at := cmp.Or(l.Parent(r.Of), r.Of), step(l, r)
+		all, read := known[whole.ID+" "+r.Path]
+		if !read {
+			var err error
+			if _, all, err = l.Changes(ctx, whole, r.Path); err != nil && !errors.Is(err, archive.ErrNotFound) {
+				return err
+			}
+			known[whole.ID+" "+r.Path] = all
+		}
+		i := slices.IndexFunc(all, func(v reader.Version) bool {
+			return v.Session == r.Of.ID && v.Call == int(r.Record) && v.How != reader.Found
+		})
+		if i < 0 || !all[i].Known {
+			a.Say("%s: ccd does not know all of %s after this change, which is: ccd restore %s", at, r.Path, at)
+			continue
+		}
+		before := reader.Before(all[:i])
+		switch {
+		case before == nil:
+			a.Say("%s: no earlier version of %s in this session", at, r.Path)
+			before = &reader.Version{}
+		case before != &all[i-1]:
+			a.Say("%s: the diff is since #%d, because not all of %s is known between them", at, before.Record, r.Path)
+		}
+		if r.Diff = all[i].Diff(*before); r.Diff == "" {
+			a.Say("%s changed no line of %s", at, r.Path)
+			continue
+		}
+		r.Diff = "--- " + headOf(r, before) + "+++ " + headOf(r, &all[i]) + r.Diff
+	}
+	return nil
+}
+
+// headOf names a version in a unified diff.
+func headOf(r *work.File, v *reader.Version) string {
+	switch {
+	case v.Gone != nil:
+		return "/dev/null\n"
+	case v.Record == 0:
+		return mark.Inline(r.Path, 0) + "\n"
+	}
+	return fmt.Sprintf("%s\t%s#%d, %s\n", mark.Inline(r.Path, 0), v.Session, v.Record, v.How)
+}
+
+// printDiffs prints the diffs that there are.
+func (a *app) printDiffs(rows []*work.File) error {
+	var b strings.Builder
+	for _, r := range rows {
+		b.WriteString(r.Diff)
+	}
+	if !a.Colours() {
+		return a.Print(b.String())
+	}
+	tones := map[byte]table.Tone{'+': table.Good, '-': table.Bad, '@': table.Dim}
+	lines := strings.Split(mark.Visible(b.String()), "\n")
+	for i, line := range lines {
+		lines[i] = tones[(line + " ")[0]].Paint(line, true)
+	}
+	return a.Draw(strings.Join(lines, "\n"))
 }
 
 // none returns the error of a list without a line.
@@ -124,8 +218,12 @@ func (a *app) versionHint(l *reader.Library, rows []*work.File) string {
 		return ""
 	}
 	r := rows[i]
-	at := strings.Replace(r.At.Local().Format(time.DateTime), " ", "T", 1)
-	return fmt.Sprintf("a version, if the transcript shows all of it: ccd restore --file %s --at %s %s", words.Shell(r.Path), at, l.Argument(r.Of))
+	return fmt.Sprintf("a version, if the transcript shows all of it: ccd restore --file %s --at %s", words.Shell(r.Path), step(l, r))
+}
+
+// step is the record of a change, as the command line names it.
+func step(l *reader.Library, r *work.File) string {
+	return fmt.Sprintf("%s#%d", l.Argument(r.Of), r.Record)
 }
 
 func filesColumns(now time.Time) []table.Column[*work.File] {

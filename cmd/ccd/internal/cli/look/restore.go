@@ -66,7 +66,9 @@ or {what, session, record, time}`,
   ccd restore --session latest -o session.jsonl
       a whole transcript, even if its file is deleted
   ccd restore --file src/money.py --at yesterday
-      a file as it was at the end of yesterday`,
+      a file as it was at the end of yesterday
+  ccd restore --file src/money.py --at 5d2f7a1e#12
+      a file as record 12 of a session, and the results of its calls, left it`,
 	}
 	c.Args = func(_ *cobra.Command, args []string) error { return f.check(joinMarker(args), a.JSON) }
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -84,7 +86,7 @@ or {what, session, record, time}`,
 	flags.BoolVar(&f.info, "info", false, "describe the original instead of printing it")
 	flags.StringVar(&f.session, "session", "", "print the whole transcript of `SESSION`")
 	flags.StringVar(&f.file, "file", "", "print the file `PATH` as the agent last saw it")
-	timeFlag(flags, &f.at, "at", "with --file: as it was at the end of `TIME`, a day or a minute")
+	timeFlag(flags, &f.at, "at", "with --file: as it was at the end of `TIME`, a day or a minute, or after SESSION#N")
 	flags.IntVar(&f.generation, "generation", 0, "use generation `N` of the transcript, not the last one")
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
