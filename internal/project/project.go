@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,6 +32,29 @@ func Of(dir, home string) *Project {
 	p.repo, p.tree = repository(p.dir)
 	p.alone = within(real(home), p.dir)
 	return p
+}
+
+// Named reports of directories whether they are in the named project: that of an absolute path, or of a relative one that begins with . or ..,
+// else each whose path has the elements of the name, in any case and perhaps without those that begin with a dot. "" names all.
+func Named(name, here, home string) func(dir string) bool {
+	slashed := func(path string) string { return strings.ToLower(strings.ReplaceAll(path, `\`, "/")) }
+	first, _, _ := strings.Cut(slashed(name), "/")
+	switch {
+	case name == "":
+		return func(string) bool { return true }
+	case first == "." || first == ".." || filepath.IsAbs(name):
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(here, name)
+		}
+		return Of(name, home).Has
+	}
+	has := func(elements []string) bool {
+		return strings.Contains("/"+strings.Join(elements, "/")+"/", "/"+path.Clean(slashed(name))+"/")
+	}
+	return func(dir string) bool {
+		elements := strings.Split(slashed(dir), "/")
+		return has(elements) || has(slices.DeleteFunc(elements, func(e string) bool { return strings.HasPrefix(e, ".") })) // as lists name a worktree
+	}
 }
 
 // Has reports whether dir belongs to the project. A directory that was removed belongs to it if it was below one of its

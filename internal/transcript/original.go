@@ -399,6 +399,33 @@ func unescapedJSON(value []byte) []byte {
 	}
 }
 
+// Argument returns where in an item's readable text the string begins and ends that has a position, or of position 0 the first one that is
+// not empty. ok is false if it is none, but a key, or the item is no JSON object.
+func Argument(raw []byte, at int) (from, to int, ok bool) {
+	value := bytes.Trim(raw, " \t\r\n")
+	if quoted(value) {
+		value = unquote(nil, value)
+	}
+	if !(Node{Raw: value}).Is('{') || !Valid(value) {
+		return 0, 0, false
+	}
+	for {
+		i := bytes.IndexByte(value, '"')
+		if i < 0 {
+			return 0, 0, false
+		}
+		end := skipString(value, i)
+		from = to + i + 1
+		to = from + len(unquote(nil, value[i:end]))
+		value = value[end:]
+		isKey := bytes.HasPrefix(bytes.TrimLeft(value, " \t\r\n"), []byte{':'})
+		if !isKey && to > from && (at == 0 || from <= at && at < to) {
+			return from, to, true
+		}
+		to++
+	}
+}
+
 // Forget drops the tools of earlier calls, so that the decoder can be used for lines that are not consecutive.
 func (d *Decoder) Forget() {
 	d.tools, d.State = memory[string]{}, nil

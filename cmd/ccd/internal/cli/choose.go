@@ -52,7 +52,7 @@ func SessionOf(args []string) string {
 // if there is none, it asks.
 func (a *App) Choose(ctx context.Context, l *reader.Library, arg, agent string) (*reader.Entry, error) {
 	if arg == "latest:" {
-		return nil, words.Usage(errors.New("latest: needs a directory, latest:DIR"))
+		return nil, words.Usage(errors.New("latest: needs a project, latest:PROJECT"))
 	}
 	e, err := a.chooseHere(ctx, l, arg, agent)
 	return e, a.notHere(ctx, l, arg, agent, err)
@@ -87,7 +87,7 @@ func (a *App) chooseHere(ctx context.Context, l *reader.Library, arg, agent stri
 // noChoice returns an error that lists the sessions to choose from.
 func noChoice(all []*reader.Entry) error {
 	err := &reader.AmbiguousError{What: "session", Why: "this directory has no session; the newest elsewhere", Matches: numbered(all, 3, 0)}
-	return words.Hint(err, "add a session's ID, latest or latest:DIR")
+	return words.Hint(err, "add a session's ID, latest or latest:PROJECT")
 }
 
 // numbered lists the first sessions, one line each, of at most width cells if that is not 0.

@@ -26,10 +26,11 @@ var groups = []string{Everyday, Agents, Setup, Data}
 const about = "ccd archives the transcripts of your coding agents and restores what an agent\nforgets when it compacts its context."
 
 // SessionWords explains SESSION.
-const SessionWords = `SESSION is an ID, its beginning, the last part of an ID with slashes, a name
-from ccd label, a transcript's path, latest or latest:DIR. Without it, or with a
-dot: the newest session of this directory's repository or, without git, of this
-directory. Write -- before one that begins with a hyphen.`
+const SessionWords = `SESSION is an ID, the last part of an ID with slashes or a name from ccd label,
+of each as much as names no other; a transcript's path; latest, or
+latest:PROJECT with what --project takes. Without it, or with a dot: the newest
+session of this directory's repository or, without git, of this directory.
+Write -- before one that begins with a hyphen.`
 
 // helpText is cobra's template with the commands of a group in one block, so that the first page fits one screen.
 const helpText = `Usage:

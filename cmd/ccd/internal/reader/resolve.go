@@ -63,8 +63,8 @@ func (l *Library) names(agent string) (all []named) {
 	return all
 }
 
-// Find returns the one session that a SESSION argument names: a session ID, a unique prefix of one, a name from ccd label, a transcript's
-// path, `latest` or `latest:DIR`. It fails with archive.ErrNotFound, or with *AmbiguousError if several match.
+// Find returns the one session that a SESSION argument names: a session ID, a name from ccd label, a unique prefix of one of these, a
+// transcript's path, `latest` or `latest:PROJECT`. It fails with archive.ErrNotFound, or with *AmbiguousError if several match.
 func (l *Library) Find(arg, agent string) (*Entry, error) {
 	found := l.resolve(arg, agent)
 	switch {
@@ -77,8 +77,8 @@ func (l *Library) Find(arg, agent string) (*Entry, error) {
 }
 
 // resolve returns the sessions that an argument names. An exact ID or last element of one wins over a prefix, and a conversation over the attachments
-// whose IDs begin with its own. If an ID is a path below the root, a prefix of its last element is enough. The name from ccd label must
-// be whole.
+// whose IDs begin with its own. If an ID is a path below the root, a prefix of its last element is enough. An ID wins over a name from
+// ccd label.
 func (l *Library) resolve(arg, agent string) []named {
 	if dir, ok := LatestIn(arg); ok {
 		for e := range l.Latest(dir, agent) {
@@ -109,6 +109,7 @@ func naming(arg string) []func(n named) bool {
 		func(n named) bool { return begins(n.name) },
 		func(n named) bool { return begins(path.Base(n.name)) || begins(n.own()) },
 		func(n named) bool { return n.Kept.Labels.Name == arg },
+		func(n named) bool { return begins(n.Kept.Labels.Name) },
 	}
 	for i, names := range ways {
 		ways[i] = func(n named) bool { return n.Class != transcript.Attachment && n.name != "" && names(n) }
@@ -142,22 +143,19 @@ func (l *Library) stood(place string) func(named) bool {
 	return func(n named) bool { return plain(n.path) == place || plain(mark.Name(n.path)) == place }
 }
 
-// LatestIn reports whether arg is `latest` or `latest:DIR`, and returns DIR.
+// LatestIn reports whether arg is `latest` or `latest:PROJECT`, and returns PROJECT.
 func LatestIn(arg string) (dir string, ok bool) {
 	dir, ok = strings.CutPrefix(arg, "latest")
 	return strings.TrimPrefix(dir, ":"), ok && (dir == "" || dir[0] == ':')
 }
 
-// Latest yields the sessions that `latest` can mean, or `latest:DIR` if dir is given, newest first: main ones in which a person
+// Latest yields the sessions that `latest` can mean, or `latest:PROJECT` if one is given, newest first: main ones in which a person
 // spoke, and which ccd did not write. The session whose agent runs this command comes before all others.
 func (l *Library) Latest(dir, agent string) iter.Seq[*Entry] {
-	if dir != "" && !filepath.IsAbs(dir) {
-		dir = filepath.Join(l.workingDir(), dir)
-	}
-	in := project.Of(dir, l.Home)
+	in := project.Named(dir, l.workingDir(), l.Home)
 	var callers, all []*Entry
 	for _, e := range l.Sessions {
-		if e.Class != transcript.Main || agent != "" && e.Agent != agent || dir != "" && !in.Has(e.Kept.Cwd) {
+		if e.Class != transcript.Main || agent != "" && e.Agent != agent || !in(e.Kept.Cwd) {
 			continue
 		}
 		if slices.Contains(l.callers, e.Name()) {

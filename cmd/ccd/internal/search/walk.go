@@ -253,6 +253,13 @@ func (m *match) all(terms []term, text []byte) (ok bool) {
 }
 
 func (w *walk) hit(r *transcript.Record, it *transcript.Item, m match, n int) Hit {
+	if len(w.terms) == 0 && it.Kind == transcript.Call {
+		a := it.Understand()
+		m.start = max(0, bytes.Index(m.text, []byte(a.Command)))
+	}
+	if from, to, ok := transcript.Argument(it.Raw, m.start); ok && !m.same { // without the JSON around it
+		m.said, m.start, m.end = [2]int{from, to}, max(m.start, from), min(max(m.end, from), to)
+	}
 	h := Hit{
 		Session: w.source.Session.Session, Generation: w.generation.N, Record: n, Kind: m.kind, Tool: strings.Clone(it.Tool),
 		ID: it.Sum().ID(), Time: r.Time, Line: 1, Part: m.part, uuid: strings.Clone(r.UUID),

@@ -24,8 +24,9 @@ import (
 
 type filesFlags struct {
 	narrow
-	limit int
-	diff  bool
+	session string
+	limit   int
+	diff    bool
 }
 
 func (a *app) filesCommand() *cobra.Command {
@@ -64,6 +65,7 @@ file after the change, and a line of it changed)`,
 	c.RunE = func(c *cobra.Command, args []string) error { return a.files(c.Context(), f, args) }
 	limitFlag(c.Flags(), &f.limit, screen, "list `N` lines")
 	c.Flags().BoolVar(&f.diff, "diff", false, "print what changed in the file PATH, the newest change without -n and --since")
+	c.Flags().StringVar(&f.session, "session", "", "only what `SESSION` and its sub-agents changed")
 	f.add(a, c, "changes")
 	a.MachineFlag(c)
 	return c
@@ -83,6 +85,13 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 	l, err := a.Library(ctx)
 	if err != nil {
 		return err
+	}
+	if f.session != "" {
+		e, err := a.Choose(ctx, l, f.session, f.agent)
+		if err != nil {
+			return err
+		}
+		which.Session = func(one *reader.Entry) bool { return one == e || l.Parent(one) == e }
 	}
 	most := a.most(f.limit, "")
 	if f.diff && f.limit == screen {
@@ -203,8 +212,11 @@ func (f filesFlags) none(l *reader.Library, args []string) error {
 	switch {
 	case len(l.Sessions) == 0:
 		return words.Hint(fmt.Errorf("list files: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
-	case f.typed() != "":
-		return words.Hint(fmt.Errorf("list files: %w with%s", archive.ErrNotFound, f.typed()), "ccd files%s", cli.Typed(args))
+	case f.typed() != "" || f.session != "":
+		return words.Hint(fmt.Errorf("list files: %w with%s", archive.ErrNotFound, f.typed()+typedFlags("session", f.session)), "ccd files%s", cli.Typed(args))
+	}
+	if e, err := l.Find(strings.Join(args, ""), f.agent); err == nil {
+		return words.Hint(fmt.Errorf("list files: %w: %s is a session", archive.ErrNotFound, args[0]), "ccd files --session %s", l.Argument(e))
 	}
 	return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", archive.ErrNotFound), "ccd search --path PATH finds what was read, too")
 }

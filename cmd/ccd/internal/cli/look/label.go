@@ -79,6 +79,8 @@ func checkName(l *reader.Library, e *reader.Entry, name string) error {
 	switch {
 	case errors.Is(err, archive.ErrNotFound), other == e:
 		return nil
+	case err == nil && other.Kept.Labels.Name != name && strings.HasPrefix(other.Kept.Labels.Name, name): // the whole name wins
+		return nil
 	case err != nil:
 		return words.Usage(fmt.Errorf("name %q: it names other sessions: %w", name, err))
 	}

@@ -3,10 +3,8 @@ package look
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +12,6 @@ import (
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/reader"
-	"ccd/cmd/ccd/internal/search"
 	"ccd/internal/project"
 	"ccd/internal/words"
 )
@@ -55,7 +52,8 @@ func (n narrow) read(a *app) (c reader.Choice, err error) {
 	if c.Until, err = words.Moment(n.until, now); err != nil {
 		return c, err
 	}
-	in, err := n.projects(a)
+	home, err := a.Home()
+	in := project.Named(n.project, a.Absolute("."), home)
 	c.Session = func(e *reader.Entry) bool { return (n.agent == "" || e.Agent == n.agent) && in(e.Kept.Cwd) }
 	return c, err
 }
@@ -74,26 +72,6 @@ func (n narrow) missing(a *app, l *reader.Library) error {
 		return words.Hint(l.Missing(fmt.Errorf("find project %s: %w in any session", n.project, archive.ErrNotFound)), "ccd status --totals lists the projects")
 	}
 	return nil
-}
-
-// projects reports of a directory whether it is in the wanted project: that of a directory, or one whose path has the given elements.
-func (n narrow) projects(a *app) (func(dir string) bool, error) {
-	if n.project == "" {
-		return func(string) bool { return true }, nil
-	}
-	home, err := a.Home()
-	if err != nil {
-		return nil, err
-	}
-	if first, _, _ := strings.Cut(filepath.ToSlash(n.project), "/"); first == "." || first == ".." || filepath.IsAbs(n.project) {
-		p := project.Of(a.Absolute(n.project), home)
-		return p.Has, nil
-	}
-	at, err := search.At(n.project)
-	hidden := func(element string) bool { return strings.HasPrefix(element, ".") } // lists name a worktree without it
-	return func(dir string) bool {
-		return at(dir) || at(strings.Join(slices.DeleteFunc(strings.Split(filepath.ToSlash(dir), "/"), hidden), "/"))
-	}, err
 }
 
 // limitFlag adds --limit, which is the same for all lists. text says what it does and, if that is not one screen, its default.
