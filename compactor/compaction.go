@@ -151,7 +151,7 @@ func (d *draft) made() (*Compaction, error) {
 	room := max(0, d.reader.Room-headings)
 	end := ""
 	if d.reader.First == 0 && !d.reader.Holds && room >= shortest {
-		end = restLine
+		end = RestLine
 	}
 	part := max(min(leastHandover, room), min(mostHandover, room/handoverPart))
 	state := d.makeHandover(part)
@@ -195,8 +195,8 @@ func (d *draft) fit(state string, known []bool, goal int) (record, files string)
 	return "", ""
 }
 
-// restLine ends a companion.
-const restLine = "\nThe rest: `ccd agent restore SESSION#N`, `ccd agent search WORDS`.\n"
+// RestLine ends a companion.
+const RestLine = "\nThe rest: `ccd agent restore SESSION#N`, `ccd agent search WORDS`.\n"
 
 // fillIn takes the pieces of the record again, with room for chars.
 func (d *draft) fillIn(known []bool, chars int) {

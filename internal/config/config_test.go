@@ -122,6 +122,7 @@ func TestBadFiles(t *testing.T) {
 		{"zero pressure", "[trigger]\npressure = 0.0", `line 2: trigger.pressure: must be a number above 0 and at most 1`},
 		{"threshold", "[trigger]\nthreshold = \"high\"", `line 2: trigger.threshold: must be "auto" or a whole number above 0`},
 		{"bad size", "[archive]\nmax_size = \"20 giga\"", `line 2: archive.max_size: must be a size such as "256MB" or "20GB"`},
+		{"size without a unit", "[archive]\nmax_size = 3.5", `line 2: archive.max_size: must be a size with its unit, such as "3.5GB"`},
 		{"negative size", "[archive]\nmax_size = -1", `line 2: archive.max_size: must be a size such as "256MB" or "20GB"`},
 		{"relative path", "[companion]\ndir = \"here\"", `line 2: companion.dir: must be an absolute path`},
 		{"level", "[log]\nlevel = \"loud\"", `line 2: log.level: must be one of debug, info, warn, error`},

@@ -43,6 +43,9 @@ type Bytes int64
 // UnmarshalText accepts a number, also with a decimal or binary unit.
 func (b *Bytes) UnmarshalText(text []byte) error {
 	n, err := humanize.ParseBytes(string(text))
+	if part, noNumber := strconv.ParseFloat(string(text), 64); noNumber == nil && strings.Contains(string(text), ".") {
+		return fmt.Errorf(`must be a size with its unit, such as "%gGB"`, part)
+	}
 	if err != nil || n > math.MaxInt64 {
 		return errors.New(`must be a size such as "256MB" or "20GB"`)
 	}

@@ -61,3 +61,14 @@ func NotWith(c *cobra.Command, flag string, others ...string) {
 
 // together matches what cobra says of such flags.
 var together = lazy.Regexp(`^if any flags in the group .* none of the others can be; \[(\S+) (\S+)\] were all set$`)
+
+// Before adds to what is done before a command runs.
+func Before(c *cobra.Command, do func()) {
+	first := c.PreRun
+	c.PreRun = func(c *cobra.Command, args []string) {
+		if first != nil {
+			first(c, args)
+		}
+		do()
+	}
+}

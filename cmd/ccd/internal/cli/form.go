@@ -10,6 +10,7 @@ import (
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/resume"
 	"ccd/cmd/ccd/internal/web"
+	"ccd/compactor"
 	"ccd/compactor/companion"
 	"ccd/compactor/limits"
 )
@@ -47,7 +48,11 @@ func (a *App) PrintForm(c reader.Companion, name, only string) error {
 		}
 		return a.Print(string(list))
 	}
-	return a.PrintWrapped("## " + p.Sections[0].Name + "\n" + p.Sections[0].Body)
+	text := p.Sections[0].Body
+	if rest := strings.TrimSpace(compactor.RestLine); !a.Agent {
+		text = strings.Replace(text, "\n"+rest, "\n"+strings.ReplaceAll(rest, "ccd agent", "ccd"), 1)
+	}
+	return a.PrintWrapped("## " + p.Sections[0].Name + "\n" + text)
 }
 
 func keepSection(p *companion.Parsed, name string) error {

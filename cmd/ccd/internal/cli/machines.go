@@ -22,7 +22,7 @@ import (
 // MachineFlag adds --machine to a command that can read another machine's sessions.
 func (a *App) MachineFlag(c *cobra.Command) {
 	c.Flags().StringVar(&a.Machine, "machine", "", "read the pulled sessions of machine `NAME`")
-	c.PreRun = func(*cobra.Command, []string) { a.others = true }
+	Before(c, func() { a.others = true })
 }
 
 // readMachine makes a place read the pulled archive of the machine that --machine names.

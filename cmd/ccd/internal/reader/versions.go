@@ -33,8 +33,20 @@ type sought struct {
 	Record  int    // ignore what calls in later records of a session did, and what was done after that; 0 for none
 }
 
-// began reports whether a step is one of the session that counts.
-func (w sought) began(s step) bool { return s.from.ID == w.session && s.At.N() <= w.Record }
+// until returns those of some steps, in order of time, that count.
+func (w sought) until(steps []step) []step {
+	if !w.At.IsZero() { // what has no time may be later
+		steps = slices.DeleteFunc(steps, func(s step) bool {
+			at := s.from.model.Time(s.rec)
+			return s.when.IsZero() || at.After(w.At) || at.IsZero() && s.when.After(w.At)
+		})
+	}
+	last := len(steps)
+	for last > 0 && w.Record != 0 && (steps[last-1].from.ID != w.session || steps[last-1].At.N() > w.Record) {
+		last--
+	}
+	return steps[:last]
+}
 
 // by says until when records count.
 func (w sought) by() string { return w.time(" by ", &w.At) }
@@ -56,22 +68,14 @@ type Version struct {
 	Doubt      *Event     `json:"doubt"` // set if a later command may have changed it
 	Text       string     `json:"-"`
 	Known      bool       `json:"-"` // Text is the whole content
+	Before     *Version   `json:"-"` // from Changes: the newest before it that is known, nil if none is
+	Diff       string     `json:"-"` // how it differs from Before
 }
 
-// Diff returns the lines in which a version differs from another one, in hunks; "" if none do.
-func (v Version) Diff(from Version) string {
+// Compare returns the lines in which a version differs from an older one, in hunks; "" if none do.
+func (v *Version) Compare(from *Version) string {
 	text := string(diff.Diff("before", []byte(from.Text), "after", []byte(v.Text)))
 	return text[max(0, strings.Index(text, "@@")):] // before it are names that say nothing
-}
-
-// Before returns the newest of some versions whose content is known, nil if none is.
-func Before(all []Version) *Version {
-	for i := range slices.Backward(all) {
-		if all[i].Known {
-			return &all[i]
-		}
-	}
-	return nil
 }
 
 // Found is how a file is that a change found so.
@@ -222,7 +226,8 @@ type history struct {
 	path string
 	all  []Version
 	last Version
-	size int // bytes of all texts
+	full *Version // the last one that is known
+	size int      // bytes of all texts
 }
 
 // take adds a file as a call left it, and as the call found it if that was not known.
@@ -248,7 +253,13 @@ func (h *history) take(f *file) {
 }
 
 func (h *history) add(one Version) {
+	if one.Before = h.full; one.Known && h.full != nil {
+		one.Diff = one.Compare(h.full)
+	}
 	h.all = append(h.all, one)
+	if one.Known {
+		one.Before, h.full = nil, &one // versions that are left out are not kept
+	}
 	for h.size += len(one.Text); len(h.all) > 1 && (len(h.all) > maxChanges || h.size > maxChangeBytes); h.all = h.all[1:] {
 		h.size -= len(h.all[0].Text)
 	}
@@ -347,19 +358,10 @@ func touch(ctx context.Context, family []Reading, w sought) (*touched, error) {
 			}
 		}
 		dated(own, from.model)
-		if !w.At.IsZero() { // what has no time may be later
-			own = slices.DeleteFunc(own, func(s step) bool {
-				at := from.model.Time(s.rec)
-				return s.when.IsZero() || at.After(w.At) || at.IsZero() && s.when.After(w.At)
-			})
-		}
 		steps = append(steps, own...)
 	}
 	slices.SortStableFunc(steps, func(a, b step) int { return a.when.Compare(b.when) })
-	for len(steps) > 0 && w.Record != 0 && !w.began(steps[len(steps)-1]) {
-		steps = steps[:len(steps)-1]
-	}
-	for n, s := range steps {
+	for n, s := range w.until(steps) {
 		for _, f := range s.Files {
 			if !s.Result.Zero() { // else it has not ended by then
 				t.take(n, change{step: s, Change: f})
@@ -733,13 +735,14 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 		v, err = fileIn(ctx, rest, wanted, count)
 		if err == nil && transcript.IsAbs(v.Path) { // of another project: it is not what the path means here
 			err = fmt.Errorf("find file %s: %w in this project, but %s is in another one", w.Path, archive.ErrNotFound, v.Path)
-			return nil, l.Missing(words.Hint(err, "ccd restore --file %s%s", words.Shell(v.Path), w.atFlag()))
+			return nil, l.Missing(words.Hint(err, "ccd restore --file %s%s", words.Shell(v.Path), w.at()))
 		}
 	}
 	return v, l.Missing(w.hint(err))
 }
 
-// wanted returns the families that may have the file: that of the wanted session, else those of the project, and the rest. It adds to in until when records count.
+// wanted returns the families that may have the file: that of the wanted session, else those of the project, and the rest. It adds until when
+// records count.
 func (l *Library) wanted(w *WantedFile, in *sought) (own, rest [][]Reading, err error) {
 	if step := (Wanted{Name: w.At}); step.OfSession() {
 		w.Session, in.Record, _, err = step.Range()
@@ -761,8 +764,8 @@ func (l *Library) wanted(w *WantedFile, in *sought) (own, rest [][]Reading, err 
 	return [][]Reading{l.family(e)}, nil, nil
 }
 
-// atFlag is the flag for the wanted time, "" for none.
-func (w WantedFile) atFlag() string {
+// at is the flag for the wanted time, "" for none.
+func (w WantedFile) at() string {
 	if w.At == "" {
 		return ""
 	}

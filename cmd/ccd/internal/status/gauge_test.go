@@ -30,3 +30,14 @@ func TestCatchUp(t *testing.T) {
 		t.Errorf("line: %q", got)
 	}
 }
+
+// What one directory refuses is one line.
+func TestFailuresOfOneReason(t *testing.T) {
+	var all []daemon.Failure
+	for _, name := range []string{"/p/a", "/p/b", "/p/c"} {
+		all = append(all, daemon.Failure{Path: name + ".jsonl", Error: "companion not written: write " + name + ".ccd.md: permission denied"})
+	}
+	if lines := FailedLines(all, false); len(lines) != 1 || !strings.HasSuffix(lines[0], "; the same for 2 more files") {
+		t.Errorf("%q", lines)
+	}
+}

@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -180,7 +181,9 @@ func (o Report) Rows() [][]string {
 
 // FailedLines returns a line for each reason for which files failed, the newest failure first.
 func FailedLines(all []daemon.Failure, ages bool) (lines []string) {
-	reason := func(f daemon.Failure) string { return strings.ReplaceAll(f.Error, f.Path, "") }
+	reason := func(f daemon.Failure) string { // a companion's path begins as its transcript's does
+		return strings.ReplaceAll(f.Error, strings.TrimSuffix(f.Path, filepath.Ext(f.Path)), "")
+	}
 	files := map[string]int{}
 	for _, f := range all {
 		files[reason(f)]++

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"ccd/cmd/ccd/internal/dropped"
-	"ccd/cmd/ccd/internal/reader"
 	"ccd/cmd/ccd/internal/status"
 	"ccd/internal/session"
 )
@@ -20,16 +19,6 @@ func TestChart(t *testing.T) {
 	}
 	if c := newChart(status.Session{Records: 3}, nil); c.Line != "" {
 		t.Error("a chart without a size")
-	}
-}
-
-// TestDiffOfVersions: a version is compared with the last one before it that is known.
-func TestDiffOfVersions(t *testing.T) {
-	all := []reader.Version{{Known: true}, {}, {Known: true}, {Known: true}}
-	all[0].Text, all[2].Text, all[3].Text = "one\ntwo\n", "one\n2\n", "one\n2\n"
-	got := versionsOf(all)
-	if got[2].Diff != "@@ -1,2 +1,2 @@\n one\n-two\n+2\n" || got[0].Diff+got[1].Diff+got[3].Diff != "" {
-		t.Errorf("%+v", got)
 	}
 }
 

@@ -41,8 +41,7 @@ type fileData struct {
 // fileVersion is a file after one of its changes.
 type fileVersion struct {
 	reader.Version
-	N    int    // from 1, the oldest
-	Diff string // against the version before it that is known
+	N int // from 1, the oldest
 }
 
 // Lines counts the lines of the file.
@@ -54,29 +53,20 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	d := fileData{head: r.head("files"), Path: path, Versions: versionsOf(all)}
+	d := fileData{head: r.head("files"), Path: path}
+	for i, c := range all {
+		d.Versions = append(d.Versions, fileVersion{c, i + 1})
+	}
 	if show > 0 {
 		one := d.Versions[show-1]
 		if with := r.number("with", 0); with > 0 && with <= len(all) && all[with-1].Known && one.Known {
-			d.With, one.Diff = with, all[max(with, show)-1].Diff(all[min(with, show)-1])
+			d.With, one.Diff = with, all[max(with, show)-1].Compare(&all[min(with, show)-1])
 		}
 		one.Text = clip(one.Text)
 		d.Cut, d.Shown = len(one.Text) < len(all[show-1].Text), &one
 	}
 	slices.Reverse(d.Versions)
 	return answer{template: "file", data: d}, nil
-}
-
-// versionsOf returns the versions of a file, the oldest first.
-func versionsOf(all []reader.Version) (out []fileVersion) {
-	for i, c := range all {
-		v := fileVersion{Version: c, N: i + 1}
-		if before := reader.Before(all[:i]); before != nil && c.Known {
-			v.Diff = c.Diff(*before)
-		}
-		out = append(out, v)
-	}
-	return out
 }
 
 // versions returns what a file was, and the number of the version that is asked for, 0 for none. It fails if that is less than least.

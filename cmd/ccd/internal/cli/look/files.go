@@ -122,7 +122,10 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 
 // print prints the list. more reports that it goes on.
 func (f filesFlags) print(a *app, l *reader.Library, rows []*work.File, more bool) error {
-	hint := a.versionHint(l, rows)
+	hint := ""
+	if r := rows[0]; a.Width() > 0 {
+		hint = fmt.Sprintf("what changed: ccd files --diff %[1]s\nthe file then: ccd restore --file %[1]s --at %[2]s", words.Shell(r.Path), step(l, r))
+	}
 	if fit := a.most(f.limit, hint); fit > 0 && fit < len(rows) {
 		rows, more = rows[:fit], true
 	}
@@ -162,19 +165,11 @@ func (a *app) compare(ctx context.Context, l *reader.Library, rows []*work.File)
 			a.Say("%s: ccd does not know all of %s after this change, which is: ccd restore %s", at, r.Path, at)
 			continue
 		}
-		before := reader.Before(all[:i])
-		switch {
-		case before == nil:
-			a.Say("%s: no earlier version of %s in this session", at, r.Path)
-			before = &reader.Version{}
-		case before != &all[i-1]:
-			a.Say("%s: the diff is since #%d, because not all of %s is known between them", at, before.Record, r.Path)
-		}
-		if r.Diff = all[i].Diff(*before); r.Diff == "" {
+		if all[i].Before != nil && all[i].Diff == "" {
 			a.Say("%s changed no line of %s", at, r.Path)
 			continue
 		}
-		r.Diff = "--- " + headOf(r, before) + "+++ " + headOf(r, &all[i]) + r.Diff
+		r.Diff = "--- " + headOf(r, all[i].Before) + "+++ " + headOf(r, &all[i]) + cmp.Or(all[i].Diff, all[i].Compare(&reader.Version{}))
 	}
 	return nil
 }
@@ -182,25 +177,25 @@ func (a *app) compare(ctx context.Context, l *reader.Library, rows []*work.File)
 // headOf names a version in a unified diff.
 func headOf(r *work.File, v *reader.Version) string {
 	switch {
+	case v == nil:
+		return mark.Inline(r.Path, 0) + "\tno earlier version in this session\n"
 	case v.Gone != nil:
 		return "/dev/null\n"
-	case v.Record == 0:
-		return mark.Inline(r.Path, 0) + "\n"
 	}
 	return fmt.Sprintf("%s\t%s#%d, %s\n", mark.Inline(r.Path, 0), v.Session, v.Record, v.How)
 }
 
 // printDiffs prints the diffs that there are.
 func (a *app) printDiffs(rows []*work.File) error {
-	var b strings.Builder
+	text := ""
 	for _, r := range rows {
-		b.WriteString(r.Diff)
+		text += r.Diff
 	}
 	if !a.Colours() {
-		return a.Print(b.String())
+		return a.Print(text)
 	}
 	tones := map[byte]table.Tone{'+': table.Good, '-': table.Bad, '@': table.Dim}
-	lines := strings.Split(mark.Visible(b.String()), "\n")
+	lines := strings.Split(mark.Visible(text), "\n")
 	for i, line := range lines {
 		lines[i] = tones[(line + " ")[0]].Paint(line, true)
 	}
@@ -219,18 +214,6 @@ func (f filesFlags) none(l *reader.Library, args []string) error {
 		return words.Hint(fmt.Errorf("list files: %w: %s is a session", archive.ErrNotFound, args[0]), "ccd files --session %s", l.Argument(e))
 	}
 	return words.Hint(fmt.Errorf("list files: %w: no archived session changed such a file", archive.ErrNotFound), "ccd search --path PATH finds what was read, too")
-}
-
-// versionHint says on a terminal how the newest version that the transcript may show is printed.
-func (a *app) versionHint(l *reader.Library, rows []*work.File) string {
-	i := slices.IndexFunc(rows, func(r *work.File) bool {
-		return r.How != reader.How[transcript.Revert] && r.How != reader.How[transcript.Delete]
-	})
-	if a.Width() == 0 || i < 0 {
-		return ""
-	}
-	r := rows[i]
-	return fmt.Sprintf("a version, if the transcript shows all of it: ccd restore --file %s --at %s", words.Shell(r.Path), step(l, r))
 }
 
 // step is the record of a change, as the command line names it.

@@ -24,8 +24,8 @@ func (n *narrow) add(a *app, c *cobra.Command, of string) {
 	flags := c.Flags()
 	a.AgentFlag(c, &n.agent)
 	flags.StringVar(&n.project, "project", "", "only sessions of `PROJECT`: a directory, the end of its path, or . for this one")
-	timeFlag(flags, &n.since, "since", "only "+of+" since `TIME` (yesterday, 3h, 2026-01-29, ...)")
-	timeFlag(flags, &n.until, "until", "only "+of+" until `TIME` (a day: its end)")
+	a.timeFlag(c, &n.since, "since", "only "+of+" since `TIME` (yesterday, 3h, 2026-01-29, ...)", false)
+	a.timeFlag(c, &n.until, "until", "only "+of+" until `TIME` (a day: its end)", true)
 }
 
 // typed returns the flags that exclude something, as they are typed.

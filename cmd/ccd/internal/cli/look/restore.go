@@ -12,9 +12,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"ccd/archive"
 	"ccd/cmd/ccd/internal/cli"
@@ -86,7 +86,7 @@ or {what, session, record, time}`,
 	flags.BoolVar(&f.info, "info", false, "describe the original instead of printing it")
 	flags.StringVar(&f.session, "session", "", "print the whole transcript of `SESSION`")
 	flags.StringVar(&f.file, "file", "", "print the file `PATH` as the agent last saw it")
-	timeFlag(flags, &f.at, "at", "with --file: as it was at the end of `TIME`, a day or a minute, or after SESSION#N")
+	a.timeFlag(c, &f.at, "at", "with --file: as it was at the end of `TIME`, a day or a minute, or after SESSION#N", true)
 	flags.IntVar(&f.generation, "generation", 0, "use generation `N` of the transcript, not the last one")
 	a.AgentFlag(c, &f.agent)
 	a.MachineFlag(c)
@@ -387,14 +387,24 @@ func joinMarker(args []string) []string {
 	return args
 }
 
-// timeFlag adds a flag for a time. An empty one, such as an unset variable, must not mean every time.
-func timeFlag(flags *pflag.FlagSet, to *string, name, text string) {
-	flags.Func(name, text, func(given string) error {
+// timeFlag adds a flag for a time: its beginning or, if it ends, its end. An empty one, such as an unset variable, must not mean every time.
+// How it is read is said, but of a date.
+func (a *app) timeFlag(c *cobra.Command, to *string, name, text string, ends bool) {
+	c.Flags().Func(name, text, func(given string) error {
 		if strings.TrimSpace(given) == "" {
 			return errors.New("must not be empty")
 		}
 		*to = given
 		return nil
+	})
+	cli.Before(c, func() {
+		at, span, err := words.Instant(*to, time.Now())
+		if ends {
+			at = at.Add(max(0, span-time.Nanosecond))
+		}
+		if _, date := time.Parse(time.DateOnly, (*to)[:min(len(*to), len(time.DateOnly))]); date != nil && err == nil && *to != "" {
+			a.Say("--%s %s is %s", name, *to, at.Local().Format("Mon 2006-01-02 15:04:05"))
+		}
 	})
 }
 

@@ -28,15 +28,15 @@ type weekFlags struct {
 func (a *app) weekCommand() *cobra.Command {
 	var f weekFlags
 	c := &cobra.Command{
-		Use: "week", GroupID: cli.Everyday, Short: "add up the last 7 days: requests, files, commits, tokens",
+		Use: "week", GroupID: cli.Everyday, Short: "add up the last 7 days: requests, files, commits, usage",
 		Long: `Adds up what sessions did in the last 7 days, by day, session (on a terminal
-the five with the most tokens), project, agent and model:
-sessions, requests, different files that were changed, commits, compactions by
-the agents, and tokens as the agents report them for each reply, each reply
-once: IN, of it CACHED (read from a cache), OUT. Older versions of Claude Code
-often wrote only the first count of an output. Reports that say only how full
-the context is (Copilot CLI) are not counted, and a client may leave out some
-of its requests. What has no time counts when its session last grew. COST is
+the five with the most usage), project, agent and model: sessions, requests,
+different files that were changed, commits, compactions by the agents, and
+usage: the tokens of all replies, each once, as the agents report them, where
+TOKENS of ccd ls are in the context now. IN, of it CACHED (read from a cache),
+OUT. Older versions of Claude Code often wrote only the first count of an
+output. Reports that say only how full the context is (Copilot CLI) are not
+counted, and a client may leave out some of its requests. What has no time counts when its session last grew. COST is
 there for models whose price is configured ([models.prices] in the
 configuration).
 
