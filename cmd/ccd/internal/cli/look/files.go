@@ -86,16 +86,9 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.session != "" {
-		e, err := a.Choose(ctx, l, f.session, f.agent)
-		if err != nil {
-			return err
-		}
-		which.Session = func(one *reader.Entry) bool { return one == e || l.Parent(one) == e }
-	}
-	most := a.most(f.limit, "")
-	if f.diff && f.limit == screen {
-		most = map[bool]int{true: 1}[f.since == ""]
+	most, err := f.scope(ctx, a, l, &which)
+	if err != nil {
+		return err
 	}
 	rows, more, err := work.Files(ctx, l, which, most, func(file string) bool { return path == "" || at(file) }, path)
 	if err == nil && f.diff {
@@ -118,6 +111,24 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 		return a.printDiffs(rows)
 	}
 	return f.print(a, l, rows, more)
+}
+
+// scope narrows what is listed to the wanted session, and returns how many lines are wanted, 0 for all.
+func (f filesFlags) scope(ctx context.Context, a *app, l *reader.Library, which *reader.Choice) (most int, err error) {
+	if f.session != "" {
+		e, err := a.Choose(ctx, l, f.session, f.agent)
+		if err != nil {
+			return 0, err
+		}
+		which.Session = func(one *reader.Entry) bool { return one == e || l.Parent(one) == e }
+	}
+	switch {
+	case !f.diff || f.limit != screen:
+		return a.most(f.limit, ""), nil
+	case f.since == "":
+		return 1, nil
+	}
+	return 0, nil
 }
 
 // print prints the list. more reports that it goes on.
