@@ -257,8 +257,10 @@ func (w *walk) hit(r *transcript.Record, it *transcript.Item, m match, n int) Hi
 		a := it.Understand()
 		m.start = max(0, bytes.Index(m.text, []byte(a.Command)))
 	}
-	if from, to, ok := transcript.Argument(it.Raw, m.start); ok && !m.same { // without the JSON around it
-		m.said, m.start, m.end = [2]int{from, to}, max(m.start, from), min(max(m.end, from), to)
+	if !m.same { // without the JSON around it
+		if from, to, ok := transcript.Argument(it.Raw, m.start); ok {
+			m.said, m.start, m.end = [2]int{from, to}, max(m.start, from), min(max(m.end, from), to)
+		}
 	}
 	h := Hit{
 		Session: w.source.Session.Session, Generation: w.generation.N, Record: n, Kind: m.kind, Tool: strings.Clone(it.Tool),
