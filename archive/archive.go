@@ -6,9 +6,9 @@
 //
 // A generation of a session is one life of its file. Its record lists its blocks: frames of up to 2 MB, cut by content (see cutter)
 // and stored once however often they occur, and pieces after the last frame. bbolt has no checksums: every value is an entry,
-// which a scan of the file finds and checks by itself (entry.go). Rebuild and Import find what is intact in a file by a scan (rebuild.go).
+// which a scan of the file finds and checks by itself (entry.go). Repair and Import find what is intact in a file by a scan (rebuild.go).
 // They, Forget and Compact store it in an archive as transcripts are stored, by Append (take.go). Each byte of what was forgotten is
-// replaced by a filler in all that Append gets; a tombstone says where it was (tombs.go).
+// replaced by a filler in all that Append gets; a tombstone says where it was (tombstones.go).
 //
 // This file has the way of a byte into the archive and back in order; the steps of a plan are in append.go, the reader in reader.go.
 //

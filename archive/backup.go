@@ -28,7 +28,7 @@ type Copy struct {
 var ErrOverwrite = errors.New("file exists")
 
 // Backup copies the archive's file while others read it; writers wait. The copy is verified before it gets its name, so file is
-// always either the old file or a good backup. Of a damaged archive there is none before Rebuild; what that could not bring back
+// always either the old file or a good backup. Of a damaged archive there is none before Repair; what that could not bring back
 // is missing in the copy too, and Damage lists it. An existing file is replaced only with force, but never one of the archive's
 // own. Backup fails with ErrNotFound if there is no archive yet. progress, if not nil, is called with thousandths.
 func (a *Archive) Backup(ctx context.Context, file string, force bool, progress Progress) (c Copy, err error) {

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"fmt"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -40,7 +39,7 @@ const (
 
 // buckets are the names of the buckets.
 var buckets = map[kind][]byte{
-	kindMeta:       []byte("meta"),        // "schema" -> version, "id" -> 16 random bytes, "file" -> 8, "base" -> version
+	kindMeta:       []byte("meta"),        // "schema" -> version, "id" -> 16 random bytes, "file" -> 8
 	kindSession:    []byte("sessions"),    // agent, 0, id -> sessionRecord
 	kindGeneration: []byte("generations"), // key of the session, number in 4 bytes -> generationRecord
 	kindState:      []byte("state"),       // agent, 0, id -> the caller's bytes
@@ -139,16 +138,7 @@ func get(tx *bolt.Tx, k kind, key []byte) ([]byte, error) {
 
 // put stores an entry.
 func put(tx *bolt.Tx, k kind, key, record []byte) error {
-	version, err := versionOf(tx)
-	if err != nil {
-		return err
-	}
-	return putSealed(tx, k, key, seal(k, version, key, record))
-}
-
-// putSealed stores the value of an entry.
-func putSealed(tx *bolt.Tx, k kind, key, value []byte) error {
-	b := k.bucket(tx)
+	b, value := k.bucket(tx), seal(k, uint64(tx.ID()), key, record)
 	b.FillPercent = k.fill()
 	if k.counted() && b.Get(key) == nil {
 		if err := b.SetSequence(b.Sequence() + 1); err != nil {
@@ -168,15 +158,3 @@ func putSealed(tx *bolt.Tx, k kind, key, value []byte) error {
 // ownBucket is the size in bytes above which a block has a bucket of its own, below its key: bbolt writes all large values of
 // a page, up to four, again when it adds one there.
 const ownBucket = 16 << 10
-
-// versionOf returns the version of what a transaction stores. A file that was made from another one continues its versions.
-func versionOf(tx *bolt.Tx) (uint64, error) {
-	base, err := get(tx, kindMeta, keyBase)
-	if err != nil || base == nil {
-		return uint64(tx.ID()), err
-	}
-	if len(base) != 8 {
-		return 0, fmt.Errorf("version: %w", errSeal)
-	}
-	return binary.BigEndian.Uint64(base) + uint64(tx.ID()), nil
-}

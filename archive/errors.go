@@ -71,7 +71,7 @@ func another(path string) string {
 	return fmt.Sprintf("mv %s %s, then ccd archive import BACKUP or ccd run --once", words.Shell(path), words.Shell(path+asideSuffix+"1"))
 }
 
-// Missing reports whether bytes or a session are gone, without a trace that could still be read: Rebuild finds no more of it.
+// Missing reports whether bytes or a session are gone, without a trace that could still be read: Repair finds no more of it.
 func (e *DamageError) Missing() bool {
 	return errors.Is(e.Err, ErrMissing) || errors.Is(e.Err, ErrNotFound)
 }

@@ -205,7 +205,7 @@ func TestRebuildFailsAtAnyStep(t *testing.T) {
 			t.Errorf("%v: left: %q", f, left)
 		}
 		a := openAt(t, ro.path, Options{})
-		if _, err := a.Rebuild(t.Context(), nil, nil); err != nil {
+		if _, err := rebuild(t.Context(), a); err != nil {
 			t.Errorf("%v: rebuilt again: %v", f, err)
 		}
 		if o := ro.check(a); o.wrong > 0 || o.right < before.right {

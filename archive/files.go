@@ -35,7 +35,7 @@ func Files(path string) ([]string, error) {
 	return all, nil
 }
 
-// filesAside returns the damaged files that Rebuild has kept.
+// filesAside returns the damaged files that Repair has kept.
 func filesAside(path string) (all []string, err error) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -35,11 +35,7 @@ func (a *Archive) Repair(ctx context.Context, sources Sources, progress Progress
 			return r, err
 		}
 	}
-	built, err := a.remake(ctx, sources, damaged, progress)
-	r.Filled, r.Bytes, r.Aside = built.Filled, built.Taken, built.Aside
-	if err == nil {
-		r.Left = built.Damage
-	}
+	err = a.rebuild(ctx, &r, sources, damaged, progress)
 	return r, err
 }
 

@@ -26,7 +26,7 @@ type Imported struct {
 }
 
 // Import adds what another archive's file has, as if its transcripts were found: sessions, generations that are longer, indexed
-// originals and summaries. The file may be damaged, as it is scanned for intact entries like one that Rebuild reads; it does
+// originals and summaries. The file may be damaged, as it is scanned for intact entries like one that Repair reads; it does
 // not change. What is here already is not stored again, nor is what was forgotten here. If this archive is damaged, it is
 // rebuilt first, with the other one as a source. A session whose content differs gets a key of its own. progress, if not nil, is
 // called with thousandths.
@@ -43,7 +43,7 @@ type origin interface {
 	each(ctx context.Context, k kind, fn func(tx *bolt.Tx, key, value []byte) error) error
 }
 
-// importer stores sessions of an origin in an archive: Import in this one, Rebuild, Forget and Compact in a new one.
+// importer stores sessions of an origin in an archive: Import in this one, Repair, Forget and Compact in a new one.
 type importer struct {
 	Imported
 	a       *Archive

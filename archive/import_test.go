@@ -71,7 +71,7 @@ func TestImportHeals(t *testing.T) {
 			continue
 		}
 		met++
-		r, err := a.Rebuild(ctx, nil, nil)
+		r, err := rebuild(ctx, a)
 		must(t, err)
 		_, err = a.Import(ctx, file, nil)
 		must(t, err)

@@ -63,7 +63,7 @@ func child(args []string) error {
 	case "few":
 		return few(a)
 	case "rebuild":
-		_, err := a.Rebuild(context.Background(), nil, nil)
+		_, err := rebuild(context.Background(), a)
 		return err
 	case "backup":
 		_, err := a.Backup(context.Background(), copyBeside(args[1]), true, nil)

@@ -25,81 +25,49 @@ import (
 	"ccd/internal/transcript"
 )
 
-// Rebuilt is the result of Rebuild.
-type Rebuilt struct {
-	Report        // of the new file; Damage lists what is missing in it
-	Filled int    // generations that had lost something and were taken from a source
-	Taken  int64  // bytes of them
-	Aside  string // path of the old file
-}
-
-// Rebuild is the one answer to damage: it scans the archive's file for intact entries, writes them to a new archive, with what is lost
-// from the sources, if not nil (see fromSource), and puts that in the archive's place. The old file is kept beside it. Others wait for
-// the lock meanwhile. A process that dies leaves the old file or the new one in place. Rebuild fails with ErrNotFound if there is no
-// archive yet. progress, if not nil, is called with thousandths.
-func (a *Archive) Rebuild(ctx context.Context, sources Sources, progress Progress) (r Rebuilt, err error) {
-	return a.remake(ctx, sources, true, progress)
-}
-
-// remake is Rebuild. keep says whether the old file is kept.
-func (a *Archive) remake(ctx context.Context, sources Sources, keep bool, progress Progress) (r Rebuilt, err error) {
+// rebuild is the one answer to damage: it scans the archive's file for intact entries, writes them to a new archive, with what is lost
+// from the sources, if not nil (see fromSource), and puts that in the archive's place. keep says whether the old file is kept beside it.
+// Others wait for the lock meanwhile. A process that dies leaves the old file or the new one in place. It fails with ErrNotFound if there
+// is no archive yet, and for one of another schema. progress, if not nil, is called with thousandths.
+func (a *Archive) rebuild(ctx context.Context, r *Repaired, sources Sources, keep bool, progress Progress) (err error) {
 	defer wrap(&err, "rebuild archive")
-	if err = a.rebuildable(ctx); err != nil {
-		return r, err
-	}
-	l, err := a.lock(ctx, true, nil)
-	if err != nil {
-		return r, err
-	}
-	defer l.release()
-	err = wrapFull(a.rebuild(ctx, l, &r, sources, keep, progress))
-	return r, err
-}
-
-// rebuildable fails for an archive that may not be written, and for one of another schema.
-func (a *Archive) rebuildable(ctx context.Context) error {
 	if a.o.ReadOnly {
 		return ErrReadOnly
 	}
 	if err := a.view(ctx, func(*bolt.Tx) error { return nil }); errors.Is(err, ErrNewer) {
 		return err
 	}
-	return nil
-}
-
-func (a *Archive) rebuild(ctx context.Context, l lock, r *Rebuilt, sources Sources, keep bool, progress Progress) error {
-	return a.replace(ctx, l, func(path, tmp string) (err error) {
-		s := newRebuilder(a, l)
-		r.Report, err = a.salvage(ctx, tmp, func(into *Archive) error {
-			err := s.collect(ctx, progress.part(0, 400))
-			if err == nil {
-				err = into.update(ctx, 0, func(tx *bolt.Tx) error { // versions go on from those of the old file
-					return putSealed(tx, kindMeta, keyBase, seal(kindMeta, s.version, keyBase, binary.BigEndian.AppendUint64(nil, s.version)))
-				})
-			}
-			if err != nil {
-				return err
-			}
-			im := importer{a: into, from: s, whole: true, damaged: a, sources: sources, state: func(s Session) []byte { return s.State }}
-			err = im.all(ctx, cmp.Or(s.id, s.tipsOf), s.list(), progress.part(400, 700))
-			r.Filled, r.Taken = im.Repaired.Filled, im.Repaired.Bytes
-			return err
-		}, progress.part(700, 1000))
-		if s.from.failed != nil {
-			r.Damage = append(r.Damage, a.damage("the disk cannot be read: %w", s.from.failed))
-		}
-		if err == nil && keep {
-			err = a.keepDamaged(ctx, l, path, r)
-		}
-		if errors.Is(err, errNotArchive) {
-			err = fmt.Errorf("%w: %s", err, another(path))
-		}
+	l, err := a.lock(ctx, true, nil)
+	if err != nil {
 		return err
+	}
+	defer l.release()
+	s := newRebuilder(a, l)
+	err = a.replace(ctx, l, func(into *Archive) error {
+		if err := s.collect(ctx, progress.part(0, 400)); err != nil {
+			return err
+		}
+		im := importer{a: into, from: s, whole: true, damaged: a, sources: sources, state: func(s Session) []byte { return s.State }}
+		err := im.all(ctx, cmp.Or(s.id, s.tipsOf), s.list(), progress.part(400, 700))
+		r.Filled, r.Bytes = im.Repaired.Filled, im.Repaired.Bytes
+		return err
+	}, progress.part(700, 1000), func(path string, _ *Archive, report Report) error {
+		if r.Left = report.Damage; s.from.failed != nil {
+			r.Left = append(r.Left, a.damage("the disk cannot be read: %w", s.from.failed))
+		}
+		if !keep {
+			return nil
+		}
+		return a.keepDamaged(ctx, l, path, r)
 	})
+	if errors.Is(err, errNotArchive) {
+		err = fmt.Errorf("%w: %s", err, another(a.path))
+	}
+	return wrapFull(err)
 }
 
-// replace puts the file that fill makes at tmp in the place of the locked one at path.
-func (a *Archive) replace(ctx context.Context, l lock, fill func(path, tmp string) error) error {
+// replace makes a new archive, which fill fills, verifies it, and puts it in the place of the locked one at path, unless check fails.
+func (a *Archive) replace(ctx context.Context, l lock, fill func(into *Archive) error, progress Progress, check func(path string, made *Archive, r Report) error) error {
 	path, err := filepath.EvalSymlinks(a.path)
 	if err != nil {
 		return err
@@ -108,10 +76,17 @@ func (a *Archive) replace(ctx context.Context, l lock, fill func(path, tmp strin
 		return err
 	}
 	return a.putInPlace(path, func(tmp string) error {
-		if err := fill(path, tmp); err != nil {
+		if err := a.build(tmp, fill); err != nil {
 			return err
 		}
 		made := &Archive{path: tmp, o: Options{ReadOnly: true}, codec: a.codec}
+		r, err := made.Verify(ctx, progress)
+		if err == nil {
+			err = check(path, made, r)
+		}
+		if err != nil {
+			return err
+		}
 		id, err := made.ID(ctx)
 		if err != nil {
 			return err
@@ -138,16 +113,6 @@ func (a *Archive) putInPlace(path string, fill func(tmp string) error) error {
 		return err
 	}
 	return errors.Join(atomicfile.SyncDir(dir), dir.Close())
-}
-
-// salvage makes an archive at path, which fill fills, and verifies it.
-func (a *Archive) salvage(ctx context.Context, path string, fill func(into *Archive) error, progress Progress) (Report, error) {
-	if err := a.build(path, fill); err != nil {
-		_ = os.Remove(path) // an earlier error is being returned
-		return Report{}, err
-	}
-	there := &Archive{path: path, o: Options{ReadOnly: true}, codec: a.codec}
-	return there.Verify(ctx, progress)
 }
 
 // build makes an archive at path, which fn fills. It is synced at the end.
@@ -190,7 +155,6 @@ type rebuilder struct {
 	tipsOf      string                 // ID of the archive that the tips are of
 	tips        map[generationOf]int64 // the end of each generation, as far as the file beside the archive says
 	cut         bool                   // a later end of any session may have been in what was cut off the file
-	version     uint64                 // the highest
 	sessions    map[transcript.Key]versioned[sessionRecord]
 	generations map[generationOf]versioned[generationRecord]
 	classes     map[transcript.Key]transcript.Class // as blocks have them
@@ -235,7 +199,6 @@ type candidate struct {
 // collect finds the entries. The tips are taken for those of this archive if its own ID is lost.
 func (s *rebuilder) collect(ctx context.Context, progress Progress) error {
 	err := s.from.each(ctx, func(e storedEntry) error {
-		s.version = max(s.version, e.version)
 		s.take(e)
 		return nil
 	}, progress)
@@ -453,7 +416,7 @@ func unknownHash() hash.Hash {
 }
 
 // keepDamaged sets the old file aside, with the tips, which tell an import of it what it lacks.
-func (a *Archive) keepDamaged(ctx context.Context, l lock, path string, r *Rebuilt) (err error) {
+func (a *Archive) keepDamaged(ctx context.Context, l lock, path string, r *Repaired) (err error) {
 	if r.Aside, err = setAside(ctx, l, path, time.Now()); err != nil {
 		return err
 	}

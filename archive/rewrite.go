@@ -48,7 +48,7 @@ type Removed struct {
 }
 
 // Forget removes sessions, and all occurrences of texts that are in the archive now: it writes a new file without them,
-// verifies it, puts it in the archive's place and overwrites the old one, and those that Rebuild has set aside. Tombstones
+// verifies it, puts it in the archive's place and overwrites the old one, and those that Repair has set aside. Tombstones
 // keep what was at these places from being stored again. Backups are not changed. Others wait for the lock meanwhile. A
 // process that dies leaves the old file or the new one.
 //
@@ -122,15 +122,9 @@ func (w *rewriter) rewrite(ctx context.Context, progress Progress) (err error) {
 			return err
 		}
 	}
-	err = w.a.replace(ctx, s.lock, func(_, tmp string) error {
-		r, err := w.a.salvage(ctx, tmp, func(into *Archive) error {
-			return w.copy(ctx, old, into, progress.part(300, 650))
-		}, progress.part(650, 1000))
-		if err == nil {
-			err = w.check(ctx, tmp, r)
-		}
-		return err
-	})
+	err = w.a.replace(ctx, s.lock, func(into *Archive) error {
+		return w.copy(ctx, old, into, progress.part(300, 650))
+	}, progress.part(650, 1000), func(_ string, made *Archive, r Report) error { return w.check(ctx, made, r) })
 	if err != nil {
 		return err
 	}
@@ -422,14 +416,14 @@ func (w *rewriter) touch(f Found) bool {
 	})
 }
 
-// check fails unless the new file, of which r is the report, has every session that is kept, with its bytes.
-func (w *rewriter) check(ctx context.Context, tmp string, r Report) error {
+// check fails unless the new archive, of which r is the report, has every session that is kept, with its bytes.
+func (w *rewriter) check(ctx context.Context, made *Archive, r Report) error {
 	for _, d := range r.Damage {
 		if !d.Missing() {
 			return fmt.Errorf("verify the new file: %w", d)
 		}
 	}
-	now, err := (&Archive{path: tmp, o: Options{ReadOnly: true}, codec: w.a.codec}).Sessions(ctx)
+	now, err := made.Sessions(ctx)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// copied is a generation of another file, which take stores: Rebuild, Import, Forget and Compact give their sessions to an archive as a
+// copied is a generation of another file, which take stores: Repair, Import, Forget and Compact give their sessions to an archive as a
 // transcript is given to it, by Append.
 type copied struct {
 	segments iter.Seq2[transcript.Segment, error] // whole or in pieces; an error that means damage is a gap, which is lost

@@ -13,7 +13,7 @@ import (
 )
 
 // The tips are what Append has acknowledged: the name of each session, and the end of each generation. They stand in a file beside the
-// archive, because damage of the archive may take a session, or its end, without a trace, and an older copy in its place lacks them. Rebuild and
+// archive, because damage of the archive may take a session, or its end, without a trace, and an older copy in its place lacks them. Repair and
 // Verify read them, to tell what is lost. So they need not be synced, and the last of several lines about a generation holds.
 
 // landed is a generation and its end.

@@ -102,7 +102,7 @@ func TestIndexOfWords(t *testing.T) {
 	if filters > stored/10 {
 		t.Errorf("filters of %d bytes in blocks of %d", filters, stored)
 	}
-	_, err := a.Rebuild(t.Context(), nil, nil)
+	_, err := rebuild(t.Context(), a)
 	must(t, err)
 	if !lacking(t, a, keys[0], "quicksilver") || lacking(t, a, keys[0], "zebrafinch") {
 		t.Error("after a rebuild the index is another")
