@@ -47,6 +47,9 @@ type Removed struct {
 	Links    int // other names of the old file, which still has everything: hard links that somebody made
 }
 
+// Empty reports whether there is nothing to remove.
+func (r Removed) Empty() bool { return len(r.Touched)+len(r.States)+len(r.Sessions) == 0 }
+
 // Forget removes sessions, and all occurrences of texts that are in the archive now: it writes a new file without them,
 // verifies it, puts it in the archive's place and overwrites the old one, and those that Repair has set aside. Tombstones
 // keep what was at these places from being stored again. Backups are not changed. Others wait for the lock meanwhile. A
@@ -143,7 +146,7 @@ func (w *rewriter) look(ctx context.Context, old *Archive, progress Progress) er
 	if err == nil {
 		err = w.search(ctx, old, progress.part(0, 300))
 	}
-	if err == nil && w.forget && len(w.Touched)+len(w.States)+len(w.Sessions) == 0 {
+	if err == nil && w.forget && w.Empty() {
 		err = ErrNotFound
 	}
 	return err

@@ -144,30 +144,9 @@ func (s *scan) assigns(f *found) {
 	if f.lit.from == f.lit.to || string(name) == "PASS" { // a test's result
 		return
 	}
-	switch m.list {
-	case "header":
-		s.header(f)
+	m, ok := s.listed(f, m)
+	if !ok {
 		return
-	case "cookies":
-		s.cookies(f.view, f.to)
-		return
-	case "kind":
-		f.manifest = f.manifest || string(text[f.lit.from:f.lit.to]) == "Secret"
-		return
-	case "signature":
-		if f.from > 0 && (text[f.from-1] == '?' || text[f.from-1] == '&') {
-			m.kind = apiKind
-		}
-	case "pair-value": // {"Key": "DB_PASSWORD", "Value":, and the same in YAML, XML and HCL
-		if s.spent += 2 * maxBefore; s.most() < maxValue {
-			return
-		}
-		at := pairName().FindSubmatch(text[max(0, f.from-maxBefore):f.from])
-		if at == nil {
-			return
-		}
-		m = s.name(at[1])
-		m.is |= paired
 	}
 	if m.kind == "" && f.quote != 0 && f.sign == '=' {
 		if at := typeName().FindSubmatch(text[max(0, f.from-maxLead):f.end]); at != nil {
@@ -189,6 +168,36 @@ func (s *scan) assigns(f *found) {
 		in = m.place()
 	}
 	s.value(f.view, f.lit, in, f.kind)
+}
+
+// listed returns what the name says if a list looks at the value in a way of its own, false if there is no more to do.
+func (s *scan) listed(f *found, m meaning) (meaning, bool) {
+	switch text := f.text; m.list {
+	case "header":
+		s.header(f)
+		return m, false
+	case "cookies":
+		s.cookies(f.view, f.to)
+		return m, false
+	case "kind":
+		f.manifest = f.manifest || string(text[f.lit.from:f.lit.to]) == "Secret"
+		return m, false
+	case "signature":
+		if f.from > 0 && (text[f.from-1] == '?' || text[f.from-1] == '&') {
+			m.kind = apiKind
+		}
+	case "pair-value": // {"Key": "DB_PASSWORD", "Value":, and the same in YAML, XML and HCL
+		if s.spent += 2 * maxBefore; s.most() < maxValue {
+			return m, false
+		}
+		at := pairName().FindSubmatch(text[max(0, f.from-maxBefore):f.from])
+		if at == nil {
+			return m, false
+		}
+		m = s.name(at[1])
+		m.is |= paired
+	}
+	return m, true
 }
 
 // block returns the length of what begins a text of several lines in YAML, 0 if none begins.

@@ -100,9 +100,20 @@ redundancy, class, new, shown and chars (characters), why
 		}
 		return a.compact(c.Context(), cli.SessionOf(args), f)
 	}
+	f.add(c)
+	a.AgentFlag(c, &f.agent)
+	return c
+}
+
+// add adds the flags.
+func (f *compactFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.SortFlags = false
-	manualFlags(flags, &f.manual)
+	flags.Func("focus", "keep more about these `WORDS`", func(text string) (err error) {
+		f.manual.Focus, err = compactor.FocusWords(strings.Join(append([]string{text}, f.manual.Focus...), " ")) // a repeated flag adds words
+		return err
+	})
+	budgetFlag(flags, &f.manual.MaxTokens, 1, "limit the companion or list to `N` estimated tokens (chars*4/3, about three times what agents count)")
 	flags.Func("ratio", "leave at most this `SHARE` of the list's or session's characters, such as .60", func(text string) (err error) {
 		if f.manual.Ratio, err = strconv.ParseFloat(text, 64); err != nil || !(f.manual.Ratio > 0 && f.manual.Ratio < 1) {
 			return errors.New("must be a number between 0 and 1")
@@ -117,12 +128,10 @@ redundancy, class, new, shown and chars (characters), why
 	cli.FormatFlag(flags, &f.form, "")
 	flags.BoolVar(&f.noArchive, "no-archive", false, "write nothing; the IDs in the text cannot be restored")
 	f.filter.add(flags)
-	a.AgentFlag(c, &f.agent)
 	cli.NotWith(c, "ratio", "max-tokens")
 	cli.NotWith(c, "reset", "focus", "max-tokens", "ratio")
 	cli.NotWith(c, "format", "explain", "dry-run")
 	cli.NotWith(c, "explain", "dry-run")
-	return c
 }
 
 func (f compactFlags) check(json bool, arg string) error {
@@ -305,15 +314,6 @@ func outputOf(s transcript.Session, made daemon.Compacted) compactOutput {
 		Agent: s.Agent, Session: mark.Name(s.ID), Companion: mark.Name(made.Path), Original: h.Tokens.Original, Compacted: made.Tokens, About: made.About,
 		Saved: made.Saved, Reported: h.Tokens.Reported, Level: h.Level.String(), Verified: h.Verified, Reason: h.Reason,
 	}
-}
-
-// manualFlags adds the flags for options that the user sets for one companion.
-func manualFlags(flags *pflag.FlagSet, m *compactor.Manual) {
-	flags.Func("focus", "keep more about these `WORDS`", func(text string) (err error) {
-		m.Focus, err = compactor.FocusWords(strings.Join(append([]string{text}, m.Focus...), " ")) // a repeated flag adds words
-		return err
-	})
-	budgetFlag(flags, &m.MaxTokens, 1, "limit the companion or list to `N` estimated tokens (chars*4/3, about three times what agents count)")
 }
 
 func fileRecords(ctx context.Context, agents registry.Table, s transcript.Session) iter.Seq2[*transcript.Record, error] {

@@ -137,22 +137,10 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 			return err
 		}
 	}
-	known := status.Of(e) // a title that was cut may have a part of a secret, so the archive's is taken
-	want := resume.Request{Agent: f.to, Title: cmp.Or(known.Name, known.Title, known.Asked), MaxTokens: f.maxTokens, Now: time.Now(), Move: a.Machine != ""}
-	if want.Dir, err = a.WorkingDir(); err != nil {
+	want, err := a.request(l, e, f)
+	if err != nil {
 		return err
 	}
-	want.Agent = cmp.Or(want.Agent, e.Agent)
-	if _, ok := l.Agents.Lookup(want.Agent); !ok {
-		return words.Hint(fmt.Errorf("resume %s: it is a list of messages, not an agent's session", e.Name()), "ccd resume --as claude %s", l.Argument(e))
-	}
-	if want.ID, err = resume.NewID(want.Agent); err != nil {
-		return fmt.Errorf("make a session ID: %w", err)
-	}
-	if s, err := a.AgentSetup(nil); err == nil {
-		want.Provider = s.Provider(want.Agent)
-	}
-	want.Root = rootOf(l, e, want.Agent)
 	done := a.Waiting()
 	c, err := l.Copy(ctx, e, want)
 	done()
@@ -173,15 +161,6 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		}
 	}
 	path, command := resumedAt(l, e, want, &c)
-	if row, _ := l.Agents.Lookup(want.Agent); f.run {
-		if _, err := a.LookPath(row.Resume[0]); err != nil {
-			as := ""
-			if want.Agent != e.Agent {
-				as = "--as " + want.Agent + " "
-			}
-			return words.Hint(fmt.Errorf("resume %s: %s is not in PATH; no copy was written", e.Name(), row.Resume[0]), "ccd resume %s%s, which prints the command", as, l.Argument(e))
-		}
-	}
 	if s, ok := l.Agents.Find(want.Agent, want.Root, path); ok {
 		c.ID = s.ID // the ID under which ccd lists the copy
 	}
@@ -195,6 +174,38 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 		return err
 	}
 	return become(strings.TrimSpace(command), a.Vars)
+}
+
+// request returns the copy to make of a session. It fails if its agent cannot be started, though the copy is to be run.
+func (a *app) request(l *reader.Library, e *reader.Entry, f resumeFlags) (want resume.Request, err error) {
+	known := status.Of(e) // a title that was cut may have a part of a secret, so the archive's is taken
+	want = resume.Request{
+		Agent: cmp.Or(f.to, e.Agent), Title: cmp.Or(known.Name, known.Title, known.Asked), MaxTokens: f.maxTokens, Now: time.Now(), Move: a.Machine != "",
+	}
+	row, ok := l.Agents.Lookup(want.Agent)
+	if !ok {
+		return want, words.Hint(fmt.Errorf("resume %s: it is a list of messages, not an agent's session", e.Name()), "ccd resume --as claude %s", l.Argument(e))
+	}
+	if f.run && len(row.Resume) > 0 {
+		if _, err := a.LookPath(row.Resume[0]); err != nil {
+			as := ""
+			if want.Agent != e.Agent {
+				as = "--as " + want.Agent + " "
+			}
+			return want, words.Hint(fmt.Errorf("resume %s: %s is not in PATH; no copy was written", e.Name(), row.Resume[0]), "ccd resume %s%s, which prints the command", as, l.Argument(e))
+		}
+	}
+	if want.Dir, err = a.WorkingDir(); err != nil {
+		return want, err
+	}
+	if want.ID, err = resume.NewID(want.Agent); err != nil {
+		return want, fmt.Errorf("make a session ID: %w", err)
+	}
+	if s, err := a.AgentSetup(nil); err == nil {
+		want.Provider = s.Provider(want.Agent)
+	}
+	want.Root = rootOf(l, e, want.Agent)
+	return want, nil
 }
 
 // resumable returns the session that arg names, if an agent can continue it.

@@ -115,27 +115,12 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	show, wipe := a.Progress("searching the archive:")
-	preview, err := l.Archive.Preview(ctx, removal, show)
-	wipe()
+	preview, machines, err := a.preview(ctx, l, removal)
 	if err != nil {
 		return err
 	}
-	machines := a.machinesWith(ctx, l, removal)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if len(preview.Touched)+len(preview.States)+len(preview.Sessions) == 0 {
-		if len(machines) > 0 {
-			return fmt.Errorf("forget: %w, but the pulled archive of %s has it", archive.ErrNotFound, strings.Join(machines, ", "))
-		}
-		return fmt.Errorf("forget: %w in any archived session", archive.ErrNotFound)
-	}
-	out := forgetOutput{DryRun: f.dryRun, Places: preview.Places, Bytes: preview.Bytes, Sessions: names(slices.Concat(preview.Touched, preview.States)), Removed: names(preview.Sessions), StillIn: holders(l, preview)}
-	for _, name := range machines {
-		out.StillIn = append(out.StillIn, stillHeld{name, heldByMachine})
-	}
-	out.StillIn = append(out.StillIn, copies(l, preview.Sessions)...)
+	out := forgetOutput{DryRun: f.dryRun, Places: preview.Places, Bytes: preview.Bytes, Sessions: names(slices.Concat(preview.Touched, preview.States)), Removed: names(preview.Sessions)}
+	out.StillIn = slices.Concat(holders(l, preview), machines, copies(l, preview.Sessions))
 	if f.dryRun {
 		return a.printForget(out)
 	}
@@ -146,13 +131,13 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 	}
 	if !f.yes {
 		if preview.Places > 0 {
-			a.Say("text: %s in %s", words.Count(preview.Places, "place"), words.Count(len(preview.Touched)+len(preview.States), "session"))
+			a.Say("text: %s in %s", words.Count(preview.Places, "place"), words.Count(len(out.Sessions), "session"))
 		}
 		if err := a.sure(ctx, "Remove this for good?"); err != nil {
 			return err
 		}
 	}
-	show, wipe = a.Progress("forgetting:")
+	show, wipe := a.Progress("forgetting:")
 	done, err := d.Forget(ctx, removal, preview, show)
 	wipe()
 	if err != nil {
@@ -163,6 +148,32 @@ func (a *app) forget(ctx context.Context, f forgetFlags, args []string) error {
 		out.StillIn = append(out.StillIn, stillHeld{mark.Name(l.ArchivePath), "hard link to the old"})
 	}
 	return a.printForget(out)
+}
+
+// preview looks for what r removes here, and for the machines whose pulled archives may have it. It fails if nothing is here.
+func (a *app) preview(ctx context.Context, l *reader.Library, r archive.Removal) (here archive.Removed, machines []stillHeld, err error) {
+	show, wipe := a.Progress("searching the archive:")
+	here, err = l.Archive.Preview(ctx, r, show)
+	wipe()
+	if err != nil {
+		return here, nil, err
+	}
+	var names []string
+	for other := range a.PulledLibraries(l) {
+		if there, err := other.Archive.Preview(ctx, r, nil); err != nil || !there.Empty() {
+			names = append(names, mark.Inline(other.Machine, 60))
+			machines = append(machines, stillHeld{names[len(names)-1], heldByMachine})
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case here.Empty() && len(names) > 0:
+		err = fmt.Errorf("forget: %w, but the pulled archive of %s has it", archive.ErrNotFound, strings.Join(names, ", "))
+	case here.Empty():
+		err = fmt.Errorf("forget: %w in any archived session", archive.ErrNotFound)
+	}
+	return here, machines, err
 }
 
 // removal returns what the arguments name.
@@ -324,17 +335,6 @@ func copies(l *reader.Library, removed []transcript.Key) (all []stillHeld) {
 		}
 	}
 	return all
-}
-
-// machinesWith returns the machines whose pulled archives may have what r removes.
-func (a *app) machinesWith(ctx context.Context, l *reader.Library, r archive.Removal) (names []string) {
-	for other := range a.PulledLibraries(l) {
-		has, err := other.Archive.Preview(ctx, r, nil)
-		if err != nil || len(has.Touched)+len(has.States)+len(has.Sessions) > 0 {
-			names = append(names, mark.Inline(other.Machine, 60))
-		}
-	}
-	return names
 }
 
 // sure asks a question, and fails unless the answer is yes. Without a terminal that is an error of usage, as of setup.

@@ -11,10 +11,7 @@ import (
 	"ccd/cmd/ccd/internal/table"
 )
 
-func (a *app) statusCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "status", GroupID: cli.Setup, Short: "show the state of the daemon and live sessions",
-		Long: `Shows the daemon, its service, the watched directories, the number of
+const statusHelp = `Shows the daemon, its service, the watched directories, the number of
 sessions, the archive and the lag (bytes of transcripts that are not archived
 yet), after a start how far it has got with older sessions, then the live
 sessions (changed in the last 10 minutes) in the columns of ` + "`ccd ls`" + `. With
@@ -60,7 +57,12 @@ size_about (some are converted from an estimate), bytes, last}], restores
 skipped (there was too little to leave out), fallbacks (the client's own model
 compacted), why (their number by reason)}, summarizer {since, calls, failed,
 timed_out, ms}, damage; with --machine without restores, compactions and
-summarizer`,
+summarizer`
+
+func (a *app) statusCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "status", GroupID: cli.Setup, Short: "show the state of the daemon and live sessions",
+		Long: statusHelp,
 		Example: `  ccd status
       show the state once
   ccd status --totals
