@@ -8,8 +8,10 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -315,6 +317,12 @@ func (s *store) close() {
 		_ = s.a.guard(s.db.Close) // release closes the file in any case
 	}
 	s.lock.release()
+}
+
+// isFull reports whether err means that a disk or a quota is full.
+func isFull(err error) bool {
+	const diskFull, handleDiskFull = syscall.Errno(112), syscall.Errno(39) // Windows has numbers of its own
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || runtime.GOOS == "windows" && (errors.Is(err, diskFull) || errors.Is(err, handleDiskFull))
 }
 
 // wrapFull makes errors about a full disk or archive wrap ErrFull.

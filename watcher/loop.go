@@ -6,6 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
 	"time"
 )
 
@@ -165,6 +168,11 @@ func (l *loop) watch(d *dir) {
 		l.pollRoot(d.root, watchLimit+cause(err).Error())
 	}
 	// Other errors affect only this directory (it was deleted, or is not readable): the scan handles them.
+}
+
+// watchLimitReached reports whether err means that the system allows no further watches; on Windows any may.
+func watchLimitReached(err error) bool {
+	return runtime.GOOS == "windows" || slices.ContainsFunc([]error{syscall.ENOSPC, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM}, func(limit error) bool { return errors.Is(err, limit) })
 }
 
 func (l *loop) unwatch(top string) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ccd/internal/ownfile"
 	"ccd/internal/transcript"
 )
 
@@ -72,8 +73,8 @@ var ErrName = errors.New("name has control characters")
 // checkOwner refuses files of other users below a root, for example hard links. The number of links proves nothing,
 // because backup programs use hard links.
 func checkOwner(info, root fs.FileInfo) error {
-	uid, known := ownerOf(info)
-	if of, _ := ownerOf(root); !known || uid == of || uid == os.Geteuid() {
+	uid := ownfile.Owner(info)
+	if uid < 0 || uid == ownfile.Owner(root) || uid == os.Geteuid() {
 		return nil
 	}
 	return fmt.Errorf("%w (uid %d)", ErrOwner, uid)

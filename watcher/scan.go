@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -63,5 +64,5 @@ func cause(err error) error {
 
 // NotExist reports whether err means that the file certainly does not exist.
 func NotExist(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotADirectory)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

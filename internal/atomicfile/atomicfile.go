@@ -15,7 +15,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"time"
+
+	"ccd/internal/ownfile"
 )
 
 // staleAfter is the age at which a temporary file's writer must be dead.
@@ -67,11 +71,23 @@ func remove(root *os.Root, before time.Time) error {
 		if !temporary.MatchString(e.Name()) || !e.Type().IsRegular() {
 			continue
 		}
-		if info, lost := root.Lstat(e.Name()); lost == nil && info.ModTime().Before(before) && owned(info) {
+		if info, lost := root.Lstat(e.Name()); lost == nil && info.ModTime().Before(before) && slices.Contains([]int{-1, os.Geteuid()}, ownfile.Owner(info)) {
 			err = errors.Join(err, root.Remove(e.Name()))
 		}
 	}
 	return err
+}
+
+// SyncDir makes a rename in the directory durable. Windows has no fsync of a directory, and NTFS journals its names.
+func SyncDir(dir *os.Root) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 func tempName() string {

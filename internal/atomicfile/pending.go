@@ -59,7 +59,7 @@ func create(path string, perm fs.FileMode, try func(step string) error) (*Pendin
 		perm &= old.Mode()
 	}
 	if err = try("create"); err == nil {
-		p.file, err = p.dir.OpenFile(p.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, perm.Perm())
+		p.file, err = p.dir.OpenFile(p.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm.Perm())
 	}
 	if err != nil {
 		return nil, errors.Join(p.fail(err), p.dir.Close())
@@ -156,7 +156,7 @@ func (p *Pending) CommitNew() error {
 
 // claim creates an empty file, which must be new, then renames over it. A crash in between leaves the empty file.
 func (p *Pending) claim() error {
-	f, err := p.dir.OpenFile(p.base, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	f, err := p.dir.OpenFile(p.base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,14 @@ func Inode(info fs.FileInfo) uint64 {
 	return 0
 }
 
+// Owner returns the number of a file's owner, -1 if that is unknown.
+func Owner(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid)
+	}
+	return -1
+}
+
 // Links returns the number of names of a file, 1 if that is unknown.
 func Links(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

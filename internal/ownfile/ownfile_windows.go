@@ -11,6 +11,9 @@ const noWait = 0
 // Inode returns 0, because directory listings on Windows do not include it: changes are detected by size and time.
 func Inode(fs.FileInfo) uint64 { return 0 }
 
+// Owner returns -1: on Windows the owner does not decide who may read a file.
+func Owner(fs.FileInfo) int { return -1 }
+
 // Links is 1, because directory listings on Windows do not include the number.
 func Links(fs.FileInfo) int { return 1 }
 

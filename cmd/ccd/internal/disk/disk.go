@@ -4,11 +4,15 @@
 package disk
 
 import (
+	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"ccd/internal/lazy"
+	"ccd/internal/ownfile"
 )
 
 // Exists reports whether something has that path, a dangling link too.
@@ -56,6 +60,19 @@ func Real(path string) string {
 func Within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return path != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// Owner names the owner of a file that is not this user's, "" for this user's own, and where that is not known.
+func Owner(info fs.FileInfo) (name string) {
+	uid := ownfile.Owner(info)
+	if uid < 0 || uid == os.Geteuid() {
+		return ""
+	}
+	name = strconv.Itoa(uid)
+	if u, err := user.LookupId(name); err == nil {
+		name = u.Username
+	}
+	return name
 }
 
 // ofGoRun is the directory of an executable of `go run`: a temporary one, or one in Go's cache, wherever that is, of two digits of a hash

@@ -1,9 +1,6 @@
 package disk
 
-import (
-	"io/fs"
-	"os"
-)
+import "os"
 
 // Writable fails if dir does not exist; Windows tells permissions only to who tries.
 func Writable(dir string) error {
@@ -19,6 +16,3 @@ func Readable(path string) error {
 	}
 	return f.Close()
 }
-
-// Owner takes every file for this user's: on Windows, the owner does not tell who can read a file.
-func Owner(fs.FileInfo) string { return "" }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -173,7 +174,8 @@ func (a *app) resume(ctx context.Context, arg string, f resumeFlags) error {
 	if err := a.printResumed(e, want.Agent, &c, path, command, f); err != nil || !f.run {
 		return err
 	}
-	return become(strings.TrimSpace(command), a.Vars)
+	line := strings.TrimSpace(command)
+	return fmt.Errorf("run %s: %w", line, syscall.Exec("/bin/sh", []string{"sh", "-c", line}, a.Vars)) // returns only if it fails, as on Windows
 }
 
 // request returns the copy to make of a session. It fails if its agent cannot be started, though the copy is to be run.
