@@ -112,9 +112,9 @@ func (a *Archive) target(file string, force bool) (string, error) {
 	switch _, err := os.Stat(filepath.Dir(file)); {
 	case err != nil:
 		return "", err
-	case sameFile(file, own):
+	case ownfile.Same(file, own):
 		return "", errors.New("it is the archive itself")
-	case sameFile(filepath.Dir(file), filepath.Dir(own)) && (lockPath(beside) == lockPath(own) || slices.Contains(ownPaths(own), beside)):
+	case ownfile.Same(filepath.Dir(file), filepath.Dir(own)) && (lockPath(beside) == lockPath(own) || slices.Contains(ownPaths(own), beside)):
 		return "", errors.New("the archive uses this name for its own files")
 	case missing == nil && !info.Mode().IsRegular():
 		return "", errors.New("not a regular file")
@@ -122,13 +122,4 @@ func (a *Archive) target(file string, force bool) (string, error) {
 		return "", ErrOverwrite
 	}
 	return file, nil
-}
-
-func sameFile(x, y string) bool {
-	one, err := os.Stat(x)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(y)
-	return err == nil && os.SameFile(one, other)
 }

@@ -11,6 +11,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"ccd/internal/mark"
+	"ccd/internal/ownfile"
 	"ccd/internal/transcript"
 )
 
@@ -59,7 +60,7 @@ type importer struct {
 }
 
 func (im *importer) file(ctx context.Context, file string, progress Progress) error {
-	if sameFile(im.a.path, file) {
+	if ownfile.Same(im.a.path, file) {
 		return errors.New("this is the archive itself")
 	}
 	if im.a.o.ReadOnly {

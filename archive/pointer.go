@@ -94,18 +94,12 @@ func (d *varints) end() error {
 	return d.err
 }
 
-func (d *varints) uint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
+func (d *varints) uint() uint64 { return varint(d, binary.Uvarint) }
 
-func (d *varints) int() int64 {
-	v, n := binary.Varint(d.b)
+func (d *varints) int() int64 { return varint(d, binary.Varint) }
+
+func varint[T int64 | uint64](d *varints, read func([]byte) (T, int)) T {
+	v, n := read(d.b)
 	if n <= 0 {
 		d.fail()
 		return 0

@@ -33,9 +33,6 @@ func (s *Service) install(ctx context.Context) error {
 	if strings.Contains(s.o.Executable, string(filepath.Separator)+"go-build") {
 		return words.Hint(fmt.Errorf("%s is a build that `go run` will remove", s.o.Executable), "make install, then run that one")
 	}
-	if err := checkAccount(s.o, s.host); err != nil {
-		return err
-	}
 	st, err := s.Status(ctx)
 	if err == nil {
 		err = s.CanInstall(st)

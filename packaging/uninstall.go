@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ccd/internal/atomicfile"
+	"ccd/internal/ownfile"
 	"ccd/internal/words"
 )
 
@@ -109,11 +110,4 @@ func (s *Service) otherHome(st State) string {
 	return st.File
 }
 
-func samePath(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return filepath.Clean(a) == filepath.Clean(b)
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
-}
+func samePath(a, b string) bool { return filepath.Clean(a) == filepath.Clean(b) || ownfile.Same(a, b) }

@@ -148,9 +148,9 @@ type Log struct {
 
 // Value is the effective value of one key.
 type Value struct {
-	Key    string // "watch.settle"
-	Value  any    // as in TOML: string, integer, float, bool, list or table; durations and sizes as strings
-	Source string // "default", "FILE:LINE" or "environment CCD_WATCH_SETTLE"
+	Key    string `json:"key"`    // "watch.settle"
+	Value  any    `json:"value"`  // as in TOML: string, integer, float, bool, list or table; durations and sizes as strings
+	Source string `json:"source"` // "default", "FILE:LINE" or "environment CCD_WATCH_SETTLE"
 }
 
 // Load reads the configuration: the defaults, then file, then the environment (env as from os.Environ: CCD_SECTION_KEY;

@@ -35,6 +35,13 @@ func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
+// Same reports whether two paths lead to the same file.
+func Same(a, b string) bool {
+	x, err := os.Stat(a)
+	y, missing := os.Stat(b)
+	return err == nil && missing == nil && os.SameFile(x, y)
+}
+
 // Read reads a regular file. It fails with ErrIrregular, or if the file has more than most bytes.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path, os.O_RDONLY, 0)

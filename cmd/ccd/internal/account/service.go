@@ -11,8 +11,8 @@ import (
 	"runtime"
 	"slices"
 
-	"ccd/cmd/ccd/internal/disk"
 	"ccd/daemon"
+	"ccd/internal/ownfile"
 	"ccd/internal/words"
 	"ccd/packaging"
 )
@@ -111,7 +111,7 @@ func (e Env) Executable() (string, error) {
 	if err != nil {
 		return exe, nil
 	}
-	if called, err = filepath.Abs(called); err != nil || !disk.Same(called, exe) {
+	if called, err = filepath.Abs(called); err != nil || !ownfile.Same(called, exe) {
 		return exe, nil
 	}
 	return called, nil

@@ -21,13 +21,6 @@ func Exists(path string) bool {
 	return err == nil
 }
 
-// Same reports whether two paths are the same file.
-func Same(a, b string) bool {
-	x, err := os.Stat(a)
-	y, missing := os.Stat(b)
-	return err == nil && missing == nil && os.SameFile(x, y)
-}
-
 // Existing returns the nearest directory above dir that exists, dir itself if it does.
 func Existing(dir string) string {
 	for dir != filepath.Dir(dir) && !Exists(dir) {

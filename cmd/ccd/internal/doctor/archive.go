@@ -204,44 +204,29 @@ func checkRecords(_ context.Context, f *facts) []Finding {
 func checkPurge(_ context.Context, f *facts) []Finding {
 	const check = "purge"
 	days, file, err := claudeKeeps(f.Env)
-	after := fmt.Sprintf("%v days", days)
 	switch {
 	case err != nil:
-		return []Finding{note(check, "fix "+words.Shell(file), "cannot read the settings of claude-code: %v", err)}
+		return one(note(check, "fix "+words.Shell(file), "cannot read the settings of claude-code: %v", err))
 	case days < 1:
-		return []Finding{wrong(check, `set "cleanupPeriodDays" in `+file+" to 1 or more",
-			"claude-code keeps no transcripts (cleanupPeriodDays is %v), so ccd can archive none", days)}
-	case days == 1:
-		after = "1 day"
+		return one(wrong(check, `set "cleanupPeriodDays" in `+file+" to 1 or more",
+			"claude-code keeps no transcripts (cleanupPeriodDays is %v), so ccd can archive none", days))
 	}
-	return []Finding{f.purge(days, after)}
-}
-
-// purge reports the unarchived transcripts that Claude Code removes soon, given that it keeps them for so many days.
-func (f *facts) purge(days float64, after string) Finding {
-	const check = "purge"
 	period := time.Duration(min(days, 36500) * 24 * float64(time.Hour))
-	soon := min(3*24*time.Hour, period/4)
 	late := f.unarchived(func(t watcher.Found) bool {
-		return t.Root.Agent == "claude-code" && f.Now.Sub(t.ModTime) > period-soon
+		return t.Root.Agent == "claude-code" && f.Now.Sub(t.ModTime) > period-min(3*24*time.Hour, period/4)
 	})
+	after, removed := words.Count(int(days), "day"), words.Are(late.Files, "of them", "of them")
+	switch {
+	case late.Files == 0:
+		return one(ok(check, "claude-code removes transcripts after %s; the archive keeps them", after))
+	case f.Running && f.Run.LastPass.IsZero():
+		return one(note(check, "", "claude-code removes transcripts after %s: %s not archived yet; the daemon's first pass is still running", after, removed))
+	}
 	fix := "ccd run --once"
 	if f.Running {
 		fix = "ccd status lists failures"
 	}
-	switch {
-	case late.Files > 0 && f.Running && f.Run.LastPass.IsZero():
-		return note(check, "", "claude-code removes transcripts after %s: %s not archived yet; the daemon's first pass is still running",
-			after, words.Are(late.Files, "of them", "of them"))
-	case late.Files > 0:
-		when := "at its next start"
-		if left := period - f.Now.Sub(late.Oldest); left > 0 {
-			when = "after " + words.Minute(f.Now.Add(left))
-		}
-		return wrong(check, fix, "claude-code removes transcripts after %s: %s not fully archived and may be removed %s",
-			after, words.Are(late.Files, "of them", "of them"), when)
-	}
-	return ok(check, "claude-code removes transcripts after %s; the archive keeps them", after)
+	return one(wrong(check, fix, "claude-code removes transcripts after %s: %s not fully archived and may be removed soon", after, removed))
 }
 
 // claudeKeeps returns after how many days Claude Code removes transcripts, and the file of its settings, which may say it.

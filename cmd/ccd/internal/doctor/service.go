@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"ccd/cmd/ccd/internal/account"
-	"ccd/cmd/ccd/internal/disk"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/install"
+	"ccd/internal/ownfile"
 )
 
 // byInstall adds the repair of writing the service's files again, if this user may do that.
@@ -92,7 +92,7 @@ func programIn(env account.Env, own, version string) Finding {
 	if err != nil {
 		return note(check, "move it to a directory in $PATH", "%s is not in $PATH: agents cannot run `ccd agent restore`", own)
 	}
-	if !disk.Same(own, found) {
+	if !ownfile.Same(own, found) {
 		return note(check, "remove one of them, or change $PATH", "this program is %s, but $PATH finds %s first", own, found)
 	}
 	return ok(check, "%s, %s", found, Named(version))

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ccd/cmd/ccd/internal/disk"
+	"ccd/internal/ownfile"
 )
 
 // What a Part can be.
@@ -76,7 +76,7 @@ func (s *Setup) Status(id string) Status {
 // name adds a binary that a part names.
 func (st *Status) name(s *Setup, path string) {
 	if path != "" && !slices.ContainsFunc(st.Binaries, func(b Binary) bool { return b.Path == path }) {
-		st.Binaries = append(st.Binaries, Binary{path, alive(path), disk.Same(path, s.o.Executable)})
+		st.Binaries = append(st.Binaries, Binary{path, alive(path), ownfile.Same(path, s.o.Executable)})
 	}
 }
 

@@ -10,12 +10,6 @@ import (
 	"ccd/internal/config"
 )
 
-type valueOutput struct {
-	Key    string `json:"key"`
-	Value  any    `json:"value"`
-	Source string `json:"source"`
-}
-
 func (a *app) configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "config", GroupID: cli.Setup, Short: "print what is configured, and where each value comes from",
@@ -45,9 +39,8 @@ func (a *app) showConfig(all, defaults bool) error {
 	if err != nil {
 		return err
 	}
-	rows, out := [][]string{}, []valueOutput{}
+	var rows [][]string
 	for _, v := range c.Values() {
-		out = append(out, valueOutput{v.Key, v.Value, v.Source})
 		value, err := json.Marshal(v.Value)
 		if err != nil {
 			return fmt.Errorf("print %s: %w", v.Key, err)
@@ -58,7 +51,7 @@ func (a *app) showConfig(all, defaults bool) error {
 		rows = append(rows, []string{v.Key, "= " + string(value) + "  # " + v.Source})
 	}
 	if a.JSON {
-		return a.PrintJSON(out)
+		return a.PrintJSON(c.Values())
 	}
 	if file, err := a.UsualConfig(); err == nil && c.Path() == "" {
 		a.Say("no configuration file; it would be %s", file)
