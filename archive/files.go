@@ -16,7 +16,7 @@ func ownPaths(path string) []string {
 
 // Files returns the existing files of the archive at path: the archive, its lock, the tombstones, the tips, damaged
 // files that were set aside, and the temporary file of a process that was killed while
-// writing a new archive. It does not follow symlinks.
+// writing a new archive. It does not follow symlinks. It fails if the directory cannot be read.
 func Files(path string) ([]string, error) {
 	var all []string
 	aside, err := filesAside(path)

@@ -54,7 +54,7 @@ func (a *Archive) CheckIndex(ctx context.Context) error {
 }
 
 // Pointers returns the indexed originals of a generation, ordered by hash. It reads the whole index and skips damaged
-// entries.
+// entries. It fails with a DamageError if some are hidden.
 func (a *Archive) Pointers(ctx context.Context, k transcript.Key, generation int) ([]transcript.Pointer, error) {
 	var all []transcript.Pointer
 	err := a.each(ctx, kindID, func(_ *bolt.Tx, key, value []byte) error {

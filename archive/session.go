@@ -138,7 +138,7 @@ func (a *Archive) Sessions(ctx context.Context) ([]Session, error) {
 	return all, damaged
 }
 
-// SessionsOf returns the sessions of an agent. Damaged ones are left out.
+// SessionsOf returns the sessions of an agent. Damaged ones are left out. It fails with a DamageError if some are hidden.
 func (a *Archive) SessionsOf(ctx context.Context, agent string) (all []Session, err error) {
 	err = a.each(ctx, kindSession, func(tx *bolt.Tx, key, v []byte) error {
 		if k, err := parseSessionKey(key); err == nil && k.Agent == agent {

@@ -102,7 +102,7 @@ func (a *Archive) readTips() (id string, ends map[generationOf]int64) {
 var errOlder = errors.New("the archive is older than what it has acknowledged")
 
 // Acknowledged is Sessions, with damage for what they lack of what the archive has acknowledged before, as far as the file beside it
-// says: they are of an older copy of the archive.
+// says: they are of an older copy of the archive. It fails as Sessions does.
 func (a *Archive) Acknowledged(ctx context.Context) (all []Session, lacking []*DamageError, err error) {
 	of, ends := a.readTips()
 	all, err = a.Sessions(ctx)

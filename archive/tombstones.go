@@ -137,7 +137,7 @@ func (t *tombstones) store(a *Archive) error {
 	return nil
 }
 
-// Forgotten returns the sessions that Forget has removed, and when.
+// Forgotten returns the sessions that Forget has removed, and when. It fails if their file cannot be read.
 func (a *Archive) Forgotten() (map[transcript.Key]time.Time, error) {
 	t, err := a.tombstones()
 	if t == nil {

@@ -251,7 +251,8 @@ type Transcript struct {
 	earlier *archive.Reader
 }
 
-// ReadTranscript reads a session's file into memory and calls each with the records of its story. generation is that of the file.
+// ReadTranscript reads a session's file into memory and calls each with the records of its story. generation is the file's.
+// It fails if the file cannot be read.
 func ReadTranscript(ctx context.Context, a *archive.Archive, agents registry.Table, s transcript.Session, generation int, o watcher.TailOptions, each func(*transcript.Record)) (*Transcript, error) {
 	t := &Transcript{}
 	if info, err := os.Stat(s.Path); err == nil { // a large transcript is not copied as it is read

@@ -12,7 +12,7 @@ import (
 )
 
 // Heal repairs the archive, with the transcripts that exist as sources, and syncs all transcripts and companions if that has changed
-// something (see archive.Repair).
+// something (see archive.Repair). It fails as that does.
 func (d *Daemon) Heal(ctx context.Context, progress func(done, total int64)) (h archive.Repaired, err error) {
 	h, err = d.Archive.Repair(ctx, d.sources(ctx), progress)
 	if err != nil || h.Aside == "" && h.Filled == 0 {

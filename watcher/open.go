@@ -14,7 +14,7 @@ import (
 
 // Open opens the file of s for reading. Below a root it follows no symlink that leaves the root. It refuses irregular
 // files, checking both before and after opening, so that a file swapped in between is not read. It also refuses files
-// of other users.
+// of other users, with ErrIrregular or ErrOwner.
 func Open(s transcript.Session) (*os.File, error) {
 	lstat, open := os.Lstat, os.OpenFile
 	path := s.Path

@@ -78,7 +78,7 @@ func remove(root *os.Root, before time.Time) error {
 	return err
 }
 
-// SyncDir makes a rename in the directory durable. Windows has no fsync of a directory, and NTFS journals its names.
+// SyncDir makes a rename in the directory durable, or fails. Windows has no fsync of a directory, and NTFS journals its names.
 func SyncDir(dir *os.Root) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -18,7 +18,7 @@ type Duration struct {
 	text string // as it was given
 }
 
-// UnmarshalText accepts the form of time.ParseDuration, optionally with leading days: "90d", "1d12h".
+// UnmarshalText accepts the form of time.ParseDuration, optionally with leading days: "90d", "1d12h". It fails for any other text.
 func (d *Duration) UnmarshalText(text []byte) error {
 	days, rest, found := strings.Cut(string(text), "d")
 	if !found {
@@ -40,7 +40,7 @@ func (d Duration) shown() any { return d.text }
 // Bytes is a number of bytes such as "256MB".
 type Bytes int64
 
-// UnmarshalText accepts a number, also with a decimal or binary unit.
+// UnmarshalText accepts a number, also with a decimal or binary unit. It fails for any other text.
 func (b *Bytes) UnmarshalText(text []byte) error {
 	n, err := humanize.ParseBytes(string(text))
 	if part, noNumber := strconv.ParseFloat(string(text), 64); noNumber == nil && strings.Contains(string(text), ".") {
@@ -74,7 +74,7 @@ type Size struct {
 	Word string
 }
 
-// UnmarshalText accepts any text as a word: which of them there are depends on the key.
+// UnmarshalText accepts any text as a word: which of them there are depends on the key. It never fails.
 func (s *Size) UnmarshalText(text []byte) error {
 	word := string(text)
 	part, is := strings.CutSuffix(word, "%")

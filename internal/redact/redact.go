@@ -178,7 +178,7 @@ func NewStream(s *Session, w io.Writer) *Stream {
 	return &Stream{Session: s, w: w, window: window, overlap: overlap}
 }
 
-// Write implements io.Writer.
+// Write implements io.Writer. It fails as the writer behind does.
 func (s *Stream) Write(p []byte) (int, error) {
 	if s.Session == nil {
 		return s.w.Write(p)
@@ -196,7 +196,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close writes what is held back. It does not close the writer behind.
+// Close writes what is held back. It does not close the writer behind, and fails as that does.
 func (s *Stream) Close() error {
 	if s.Session == nil {
 		return nil

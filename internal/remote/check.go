@@ -14,7 +14,7 @@ type Checked struct {
 	Problems []error `json:"-"`
 }
 
-// Check compares the names and sizes of the machine's packs with what it has pushed. It needs no identity.
+// Check compares names and sizes of the machine's packs with what it has pushed. It needs no identity, and fails as the store does.
 func (m *Machine) Check(ctx context.Context) (c Checked, err error) {
 	if err := m.resume(ctx); err != nil || m.meta.Seq == 0 {
 		return c, err
@@ -41,7 +41,7 @@ func (m *Machine) Check(ctx context.Context) (c Checked, err error) {
 }
 
 // Check verifies the heads of all machines and that no pack is missing, and reads sample packs of each machine (all for a
-// negative number) with every byte in them.
+// negative number) with every byte in them. It fails as the store does; what is wrong with a copy is a problem.
 func (r *Reader) Check(ctx context.Context, sample int) (c Checked, err error) {
 	names, missing, err := r.Names(ctx)
 	if err != nil {

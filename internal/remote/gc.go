@@ -55,7 +55,7 @@ const (
 )
 
 // GC pushes what is new, writes packs that have forgotten parts again, from the archive, merges small ones if there are many,
-// and deletes packs that were replaced before the grace period. It only touches the machine's own prefix.
+// and deletes packs that were replaced before the grace period. It only touches the machine's own prefix. It fails as Push does.
 func (m *Machine) GC(ctx context.Context, o GCOptions) (c Collected, err error) {
 	if _, err := m.Push(ctx); err != nil || m.meta.Seq == 0 { // what is written again must be what was pushed
 		return c, err

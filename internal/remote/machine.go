@@ -98,7 +98,7 @@ var (
 // ErrRunning is returned by OpenMachine if another process works with the directory.
 var ErrRunning = errors.New("another ccd remote is working with this machine's copy")
 
-// OpenMachine opens a machine's directory and creates its signing key if there is none.
+// OpenMachine opens a machine's directory and creates its signing key if there is none. It fails with ErrRunning.
 func OpenMachine(o Options) (*Machine, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -169,7 +169,7 @@ func putJSON(b *bolt.Bucket, key []byte, v any) error {
 	return b.Put(key, value)
 }
 
-// Close unlocks the directory.
+// Close unlocks the directory. It fails if the file cannot be closed.
 func (m *Machine) Close() error { return m.db.Close() }
 
 // ID returns the machine's name in the store.
@@ -210,7 +210,7 @@ func wrap(err error, what string) error {
 // each other.
 var ErrNoConditions = errors.New("the store ignores If-None-Match")
 
-// Begin creates the object that says which format the store has, or checks it, and that the store replaces no pack.
+// Begin makes the object that names the format of the store, or checks it. It fails with ErrNoConditions if packs can be replaced.
 func Begin(ctx context.Context, s Store) error {
 	var b []byte
 	err := s.Put(ctx, formatName, []byte(formatBody), true)

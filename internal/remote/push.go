@@ -33,7 +33,7 @@ type Pushed struct {
 
 // Push uploads what the store lacks of the archive: one pack and one head, or several if there is more than a pack can
 // contain. If there is nothing new, it reads the head once a day, and else makes no request. If the machine's name is used by
-// a clone, or the archive is another one, the machine takes a new name and pushes everything.
+// a clone, or the archive is another one, the machine takes a new name and pushes everything. It fails as the store does.
 func (m *Machine) Push(ctx context.Context) (p Pushed, err error) {
 	p.touched = map[string]bool{}
 	for more := true; more; {
@@ -315,7 +315,7 @@ func withoutStates(parts []Part) []Part {
 	return parts
 }
 
-// Lag compares the archive with what was pushed. It makes no request.
+// Lag compares the archive with what was pushed. It makes no request. It fails if the archive cannot be read.
 func (m *Machine) Lag(ctx context.Context) (l pulled.Lag, err error) {
 	known, err := readJSON[pushed](m.db, bucketSessions)
 	if err != nil {

@@ -47,7 +47,7 @@ func (r *Reader) remember(m pulled.Machine) error {
 	return pulled.Write(r.o.Dir, m)
 }
 
-// Names returns the machines in the store, and those that were seen before but are missing now.
+// Names returns the machines in the store, and those that were seen before but are missing now. It fails as the store does.
 func (r *Reader) Names(ctx context.Context) (names, missing []string, err error) {
 	for o, err := range r.o.Store.List(ctx, headsPrefix, "") {
 		if err != nil {

@@ -60,7 +60,7 @@ func Size(dir, machine string) int64 {
 	return info.Size()
 }
 
-// List returns what was seen of all machines, by label.
+// List returns what was seen of all machines, by label. It fails if a file is damaged, as all that read here do.
 func List(dir string) (all []Machine, err error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {

@@ -49,7 +49,7 @@ func (e Env) Absolute(name string) string {
 	return disk.Absolute(e.Path(name))
 }
 
-// LookPath returns the path of a program: name if that is a path, else what the first directory of PATH has under it.
+// LookPath returns the path of a program: name if that is a path, else what the first directory of PATH has, else an error.
 func (e Env) LookPath(name string) (string, error) {
 	if filepath.Base(name) != name {
 		return exec.LookPath(e.Path(name))
@@ -62,7 +62,7 @@ func (e Env) LookPath(name string) (string, error) {
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// WorkingDir returns the directory in which relative paths begin.
+// WorkingDir returns the directory in which relative paths begin. It fails if that was removed.
 func (e Env) WorkingDir() (string, error) {
 	if e.Dir != "" {
 		return e.Dir, nil
@@ -93,7 +93,7 @@ func (e Env) Home() (string, error) {
 	return dir, nil
 }
 
-// UsualConfig returns the path of the configuration file that is used without --config.
+// UsualConfig returns the path of the configuration file that is used without --config. It fails as Home does.
 func (e Env) UsualConfig() (string, error) {
 	home, err := e.Home()
 	if file := e.Getenv("CCD_CONFIG"); err != nil || file != "" {
@@ -103,7 +103,7 @@ func (e Env) UsualConfig() (string, error) {
 }
 
 // Config reads the configuration: defaults, file, environment. Its file is ConfigFile, else $CCD_CONFIG, else the usual
-// one, which need not exist.
+// one, which need not exist. It fails for a key or value that is not allowed.
 func (e Env) Config() (config.Config, error) {
 	file, err := e.UsualConfig()
 	if err != nil {
@@ -201,7 +201,7 @@ func (p *Place) WatchedRoot(file string) (root string, below bool) {
 	return "", false
 }
 
-// State returns what is known of an account whose configuration cannot be read.
+// State returns what is known of an account whose configuration cannot be read. It fails as Home does.
 func (e Env) State() (*Place, error) {
 	home, err := e.Home()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // Service describes the service of this binary with this configuration, installed or not. o says whose service it is (System
-// and User) and where its output goes (Out). Service fills in the other options.
+// and User) and where its output goes (Out). Service fills in the other options. It fails as packaging.New does.
 func (p *Place) Service(o packaging.Options) (*packaging.Service, error) {
 	var err error
 	if o.Executable, err = p.Env.Executable(); err != nil {
@@ -50,7 +50,7 @@ func (p *Place) Service(o packaging.Options) (*packaging.Service, error) {
 }
 
 // Installed returns the service that is installed for this user: the user's own, else the system service that runs as this
-// user. If there is neither, it returns the user's own, whose Status says that it is not installed.
+// user. If there is neither, it returns the user's own, whose Status says that it is not installed. It fails as Service does.
 func (p *Place) Installed(out io.Writer) (*packaging.Service, error) {
 	own, err := p.Service(packaging.Options{Out: out})
 	if err != nil || own.Account() != "" {
@@ -63,7 +63,7 @@ func (p *Place) Installed(out io.Writer) (*packaging.Service, error) {
 	return own, nil
 }
 
-// ServiceState returns the service that Installed finds, with its state.
+// ServiceState returns the service that Installed finds, with its state. It fails as Service does, and if ctx ends.
 func (p *Place) ServiceState(ctx context.Context, out io.Writer) (s *packaging.Service, st packaging.State, err error) {
 	if s, err = p.Installed(out); err == nil {
 		st, err = s.Status(ctx)
@@ -72,7 +72,7 @@ func (p *Place) ServiceState(ctx context.Context, out io.Writer) (s *packaging.S
 }
 
 // MachineService describes the system service that runs as the named account, with that account's home directory and
-// without this environment.
+// without this environment. It fails as As and Place do.
 func (e Env) MachineService(name string, out io.Writer) (*packaging.Service, error) {
 	as, err := e.As(name)
 	if err != nil {

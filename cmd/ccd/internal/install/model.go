@@ -46,7 +46,7 @@ func (s *Setup) summarizes(a agent) bool {
 	return a.Model != nil && slices.Contains(s.o.Clients, a.Name)
 }
 
-// Offer has the agent's client know ccd's model at url, or no model of ccd's if url is empty.
+// Offer has the agent's client know ccd's model at url, or no model of ccd's if url is empty. It fails if the client uses a proxy.
 func (s *Setup) Offer(id, url string) error {
 	a := s.agent(id)
 	f, err := read(a.hooks)

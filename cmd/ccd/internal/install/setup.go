@@ -84,7 +84,7 @@ type Options struct {
 // Setup connects the agents of one user to one binary. It keeps nothing open.
 type Setup struct{ o Options }
 
-// New prepares the set-up of o.
+// New prepares the set-up of o. It fails if the home directory is not an absolute path.
 func New(o Options) (*Setup, error) {
 	if !filepath.IsAbs(o.Home) {
 		return nil, fmt.Errorf("find agents: directory %q is not absolute", o.Home)

@@ -116,7 +116,7 @@ func CheckHome(home string) error {
 }
 
 // Setup plans `ccd setup`: a step for each agent that is here, then the archive and the service. An agent is here if it
-// has a directory, transcripts or a program. A service takes the place of a `ccd run` that runs.
+// has a directory, transcripts or a program. A service takes the place of a `ccd run` that runs. It fails as Usable and Plan do.
 func (a Account) Setup(ctx context.Context) (steps []*Step, err error) {
 	if err := a.Agents.Usable(); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (a Account) Setup(ctx context.Context) (steps []*Step, err error) {
 }
 
 // Undo plans `ccd setup --undo`: what Setup puts on the machine goes, and the companions. The service and `ccd run` are first, because they
-// would write the companions again. The archive, the state and the configuration stay.
+// would write the companions again. The archive, the state and the configuration stay. It fails only if ctx ends.
 func (a Account) Undo(ctx context.Context) ([]*Step, error) {
 	steps := []*Step{a.service(ctx, false), a.foreground(ctx), a.companions(ctx), a.disconnect()}
 	return slices.DeleteFunc(steps, func(s *Step) bool { return s == nil }), ctx.Err()

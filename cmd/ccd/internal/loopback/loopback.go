@@ -44,7 +44,7 @@ type Offer struct {
 // started is what the process prints once its address is in the client's settings.
 const started = "listening"
 
-// Start starts a process that calls Serve with o, and returns when that listens.
+// Start starts a process that calls Serve with o, and returns when that listens, or with an error why it does not.
 func Start(argv []string, o Offer) error {
 	in, err := json.Marshal(o)
 	if err != nil {
@@ -69,14 +69,14 @@ func Start(argv []string, o Offer) error {
 	return fmt.Errorf("listen on loopback: %s", line)
 }
 
-// Read reads the offer that Start sends.
+// Read reads the offer that Start sends. It fails for anything else.
 func Read(in io.Reader) (o Offer, err error) { return o, json.NewDecoder(in).Decode(&o) }
 
 // errUnasked is what Serve returns if nobody has asked.
 var errUnasked = errors.New("the agent did not ask ccd on loopback")
 
 // Serve listens until o was asked for. It gives tell the address of its model, tells out that it listens or why not, and withdraws the
-// address before it returns.
+// address before it returns. It fails if nobody asked.
 func (o Offer) Serve(ctx context.Context, out io.Writer, tell func(url string) error) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()

@@ -87,7 +87,7 @@ var ErrTooSmall = errors.New("the budget is too small")
 var ErrNothing = errors.New("it has no messages")
 
 // Make makes a copy of a session. A summary that the session begins with, as a copy does, is quoted, so that no summary is summarized
-// again. Make writes nothing.
+// again. Make writes nothing. It fails with ErrNothing, ErrTooSmall or ErrNoFormat, or as reading does.
 func Make(of Source, want Request) (Copy, error) {
 	m := maker{Source: of, want: want}
 	if err := m.read(); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // Put writes a copy to path, which must not exist, with mode 0600. The copy must not become the session that the agent
 // continues by default, so its modification time is before that of the newest among source (a path, which need not exist) and the
-// sessions beside it, unless that is over a day old: an agent may soon remove what is older.
+// sessions beside it, unless that is over a day old: an agent may soon remove what is older. It fails for a name that is taken.
 func (c *Copy) Put(path, source string, now time.Time) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -129,7 +129,7 @@ func (g *Gauge) roots() (all []watcher.RootHealth) {
 }
 
 // List is the newest report, and all sessions as lists show them: main ones newest first, each with its sub-agents below it. The sessions
-// are read whenever the archive has changed.
+// are read whenever the archive has changed. It fails only if ctx ends.
 func (g *Gauge) List(ctx context.Context) (Report, []Session, error) {
 	_, running, _ := daemon.ReadRun(g.l.StateDir) // valid in any case
 	if g.read.IsZero() || running != g.last.Running || time.Since(g.read) > max(reportEvery, reportRest*g.took) {

@@ -22,7 +22,7 @@ type whole struct {
 	more bool // it was not all
 }
 
-// Write implements io.Writer.
+// Write implements io.Writer. It fails with errEnough.
 func (w *whole) Write(data []byte) (int, error) {
 	if len(w.text)+len(data) > maxText {
 		w.text, w.more = append(w.text, data[:maxText-len(w.text)]...), true

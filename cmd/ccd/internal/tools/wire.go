@@ -34,7 +34,7 @@ func newWire(in io.Reader, out io.Writer) *wire {
 	return w
 }
 
-// Connect implements mcp.Transport.
+// Connect implements mcp.Transport. It never fails.
 func (w *wire) Connect(context.Context) (mcp.Connection, error) {
 	go w.receive()
 	return w, nil
@@ -82,7 +82,7 @@ func (w *wire) receive() {
 	}
 }
 
-// Read returns the next message.
+// Read returns the next message, io.EOF as the error after the last one.
 func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case msg, ok := <-w.messages:
@@ -97,7 +97,7 @@ func (w *wire) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// Write writes a message, perhaps the answer to a call.
+// Write writes a message, perhaps the answer to a call. It fails if the client is gone.
 func (w *wire) Write(_ context.Context, msg jsonrpc.Message) error {
 	line, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {
@@ -117,7 +117,7 @@ func (w *wire) print(line []byte, call jsonrpc.ID) error {
 	return err
 }
 
-// Close ends Read.
+// Close ends Read. It never fails.
 func (w *wire) Close() error {
 	w.end()
 	return nil

@@ -58,7 +58,7 @@ const (
 var titles = map[rune]string{Detail: "session", Companion: "companion", Dropped: "dropped by the agent's last compaction"}
 
 // Run shows the view until the person quits or ctx ends. It returns the key of the session that is to be resumed, "" if the
-// person asked for none.
+// person asked for none. It fails if the terminal does.
 func Run(ctx context.Context, in, out *os.File, env []string, f Feed) (string, error) {
 	m := &model{feed: f, quit: make(chan string, 1)}
 	return draw(ctx, in, out, env, m, m.quit)

@@ -82,7 +82,7 @@ func (a *app) filterSession(ctx context.Context, d *daemon.Daemon, l *reader.Lib
 	})
 }
 
-// FilterArchived prints an archived list of messages, filtered by the configuration. It archives nothing.
+// FilterArchived prints an archived list of messages, filtered by the configuration. It archives nothing, and fails for no list.
 func FilterArchived(ctx context.Context, shared *cli.App, l *reader.Library, e *reader.Entry) error {
 	return (&app{shared}).filterArchived(ctx, l, e, compactFlags{noArchive: true, filter: filterFlags{recent: -1}})
 }

@@ -116,7 +116,7 @@ func asFlag(flags *pflag.FlagSet, to *string) {
 	})
 }
 
-// Resume makes a copy of a session and runs its agent there.
+// Resume makes a copy of a session and runs its agent there. It returns only if that fails.
 func Resume(ctx context.Context, shared *cli.App, session, agent string) error {
 	return (&app{shared}).resume(ctx, session, resumeFlags{agent: agent, run: true})
 }
