@@ -2,8 +2,10 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,7 +42,7 @@ type scan struct {
 
 // gather reads what the checks need, each part with a time limit. It opens nothing for writing.
 func (d Doctor) gather(ctx context.Context, p *account.Place, bad error) *facts {
-	f := &facts{Facts: Facts{Place: p, Version: d.Version, Now: time.Now(), Wrong: bad}, doctor: d}
+	f := &facts{Facts: Know(ctx, p, d.Version, bad, d.Out), doctor: d}
 	for _, r := range p.Roots {
 		s, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (scan, error) { return scanRoot(ctx, p, r), nil })
 		if err != nil {
@@ -49,24 +51,34 @@ func (d Doctor) gather(ctx context.Context, p *account.Place, bad error) *facts 
 		f.scans, f.Strange = append(f.scans, s), append(f.Strange, s.strange...)
 	}
 	d.Progress(20, 100)
-	_, f.RunErr = disk.Bounded(ctx, disk.Patience, func(context.Context) (_ struct{}, err error) {
-		f.Run, f.Running, err = daemon.ReadRun(p.StateDir)
-		return struct{}{}, err
-	})
-	f.Free = -1
-	if free, err := ownfile.Free(disk.Existing(filepath.Dir(p.ArchivePath))); err == nil {
-		f.Free = free
-	}
 	if bad == nil {
 		f.readArchive(ctx)
 	}
 	d.Progress(40, 100)
+	return f
+}
+
+// Know returns what the daemon, the disk and the service manager say now of an account, each within a time limit. wrong is why the
+// configuration cannot be read. The archive is left to the caller.
+func Know(ctx context.Context, p *account.Place, version string, wrong error, out io.Writer) Facts {
+	f := Facts{Place: p, Version: version, Now: time.Now(), Wrong: wrong, Free: -1}
+	_, f.RunErr = disk.Bounded(ctx, disk.Patience, func(context.Context) (_ struct{}, err error) {
+		f.Run, f.Running, err = daemon.ReadRun(p.StateDir)
+		return struct{}{}, err
+	})
+	file := p.ArchivePath
+	if wrong != nil && f.Running { // the daemon knows better than the defaults
+		file = cmp.Or(f.Run.Archive, file)
+	}
+	if free, err := ownfile.Free(disk.Existing(filepath.Dir(file))); err == nil {
+		f.Free = free
+	}
 	type asked struct {
 		s  *packaging.Service
 		st packaging.State
 	}
 	got, err := disk.Bounded(ctx, disk.Patience, func(ctx context.Context) (a asked, err error) {
-		a.s, a.st, err = p.ServiceState(ctx, d.Out)
+		a.s, a.st, err = p.ServiceState(ctx, out)
 		return a, err
 	})
 	f.Manager, f.Service, f.Unasked = got.s, got.st, err

@@ -13,9 +13,7 @@ import (
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/daemon"
-	"ccd/internal/ownfile"
 	"ccd/internal/remote/pulled"
-	"ccd/packaging"
 	"ccd/watcher"
 )
 
@@ -63,7 +61,8 @@ func (g *Gauge) follow(info daemon.RunInfo) {
 
 // Read tells how things are now. What cannot be read stands under degraded; err is only for what ended ctx.
 func (g *Gauge) Read(ctx context.Context) (Report, error) {
-	info, running, runErr := daemon.ReadRun(g.l.StateDir)
+	live := doctor.Know(ctx, g.l.Place, g.version, g.Wrong, nil)
+	info, running := live.Run, live.Running
 	if running {
 		g.follow(info)
 	}
@@ -96,20 +95,18 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	} else {
 		out.Roots = append(out.Roots, g.roots()...)
 	}
-	service := g.service(ctx, running)
+	if running || !live.Service.Active {
+		live.Service.Places = nil // only a service that runs elsewhere explains why none runs here
+	}
+	service := live.Service
 	out.Service = Service{service.Installed, service.Enabled, service.Active, service.Detail}
 	out.ShouldRun = out.Service.Installed && len(service.Places) == 0
 	if errors.As(archiveErr, new(*archive.DamageError)) && len(out.Damage) == 0 {
 		out.Damage = append(out.Damage, reader.Damage{Cause: archiveErr.Error()})
 	}
 	out.Archive = Archive{Path: g.l.ArchivePath, Bytes: size.File, Free: size.Free, Raw: size.Raw, Max: int64(g.l.Config.Archive.MaxSize)}
-	live := doctor.Facts{
-		Place: g.l.Place, Version: g.version, Now: time.Now(), Wrong: g.Wrong, Run: info, Running: running, RunErr: runErr,
-		Service: service, Size: size, Free: -1, Unread: archiveErr, Damage: g.l.Damage, Strange: strange,
-	}
-	if free, err := ownfile.Free(disk.Existing(filepath.Dir(g.l.ArchivePath))); err == nil {
-		out.Archive.Space, live.Free = free, free
-	}
+	live.Size, live.Unread, live.Damage, live.Strange = size, archiveErr, g.l.Damage, strange
+	out.Archive.Space = max(0, live.Free)
 	if out.Archive.unread = archiveErr != nil; out.Archive.unread {
 		out.Sessions = info.Sessions
 	}
@@ -159,16 +156,4 @@ func (g *Gauge) lag(ctx context.Context, err error) (bytes *int64, strange []str
 	}
 	n := reader.Behind(found, g.l.Sessions, nil).Bytes
 	return &n, strange
-}
-
-// service asks the service manager.
-func (g *Gauge) service(ctx context.Context, running bool) packaging.State {
-	_, state, err := g.l.ServiceState(ctx, nil)
-	if err != nil {
-		return packaging.State{}
-	}
-	if running || !state.Active {
-		state.Places = nil // only a service that runs elsewhere explains why none runs here
-	}
-	return state
 }
