@@ -53,8 +53,7 @@ Flags
 {{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
 
 {{if .HasParent}}All commands take --config FILE, --quiet (-q), --verbose (-v) and, if they
-list something, --json (its keys: ccd help COMMAND --json).{{else}}SESSION is an ID, a name from ccd label, or latest: ccd help show says the rest.
-ccd help COMMAND shows flags and examples. New here? ccd demo shows ccd at work.
+list something, --json (its keys: ccd help COMMAND --json).{{else}}ccd help COMMAND shows flags, examples and what SESSION is. New? Try ccd demo.
 Exit status: 0 done, 1 failed, 2 usage, 3 not found, 4 damage, 130 interrupted.{{end}}
 `
 

@@ -36,9 +36,9 @@ usage: the tokens of all replies, each once, as the agents report them, where
 TOKENS of ccd ls are in the context now. IN, of it CACHED (read from a cache),
 OUT. Older versions of Claude Code often wrote only the first count of an
 output. Reports that say only how full the context is (Copilot CLI) are not
-counted, and a client may leave out some of its requests. What has no time counts when its session last grew. COST is
-there for models whose price is configured ([models.prices] in the
-configuration).
+counted, and a client may leave out some of its requests. What has no time
+counts when its session last grew. COST is there for models whose price is
+configured ([models.prices] in the configuration).
 
 ` + timeWords + `
 
