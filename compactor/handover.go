@@ -321,12 +321,6 @@ func (h *handover) cutsIn(e *event) bool {
 	return before != nil && (before.Kind == session.Did || before.Kind == session.Stopped && lexicon.Width(h.said(e)) < longReply)
 }
 
-// interrupts reports whether the agent was at work when the human said something.
-func (h *handover) interrupts(e *event) bool {
-	before := h.before(e)
-	return before != nil && (before.Kind == session.Stopped || before.Kind == session.Did)
-}
-
 // before returns the event before another one that is done or said, nil if there is none.
 func (h *handover) before(e *event) *event {
 	for _, b := range slices.Backward(h.events[:e.index]) {
@@ -448,7 +442,7 @@ func (h *handover) newest() (end, words *event) {
 		if e.Kind == session.Said {
 			return end, e
 		}
-		if e.heading() && !h.interrupts(e) {
+		if e.heading() && !h.cutsIn(e) {
 			break
 		}
 	}

@@ -424,21 +424,9 @@ func (s *shell) checkout(args []word) {
 
 // restore restores files, unless only the index is meant.
 func (s *shell) restore(args []word) {
-	staged, worktree := hasOption(args, "S", "--staged"), hasOption(args, "W", "--worktree")
-	if staged && !worktree {
-		return
+	if !hasOption(args, "S", "--staged") || hasOption(args, "W", "--worktree") {
+		s.revert(slices.DeleteFunc(slices.Clone(args), func(w word) bool { return strings.HasPrefix(w.text, "-") }))
 	}
-	var files []word
-	for i := 0; i < len(args); i++ {
-		switch w := args[i]; {
-		case w.text == "-s" || w.text == "--source":
-			i++
-		case strings.HasPrefix(w.text, "--source="), strings.HasPrefix(w.text, "-s") && len(w.text) > 2:
-		default:
-			files = append(files, w)
-		}
-	}
-	s.revert(files)
 }
 
 func (s *shell) revert(files []word) {
