@@ -35,7 +35,7 @@ var levelNames = [...]string{"", "gentle", "standard", "aggressive", "maximum"}
 // String returns the level's name as companions, flags and --json show it.
 func (l Level) String() string { return levelNames[min(l, Maximum)] }
 
-// ParseLevel returns the level with a name.
+// ParseLevel returns the level with a name. It fails if there is none.
 func ParseLevel(name string) (Level, error) {
 	if i := slices.Index(levelNames[:], name); i > 0 {
 		return Level(i), nil

@@ -56,7 +56,7 @@ func (h Hash) ID() ID {
 // String returns the hash in hexadecimal.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// ParseHash reads what Hash.String wrote.
+// ParseHash reads what Hash.String wrote. It fails for anything else.
 func ParseHash(s string) (h Hash, err error) {
 	b, err := hex.DecodeString(s)
 	if err != nil || len(b) != len(h) {

@@ -296,7 +296,7 @@ type VisibleWriter struct {
 	held, out []byte
 }
 
-// Write implements io.Writer.
+// Write implements io.Writer. It fails if W does.
 func (v *VisibleWriter) Write(p []byte) (int, error) {
 	if err := v.write(p, false); err != nil {
 		return 0, err
@@ -304,7 +304,7 @@ func (v *VisibleWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close implements io.Closer. It leaves W open.
+// Close implements io.Closer. It leaves W open, and fails if W does.
 func (v *VisibleWriter) Close() error { return v.write(nil, true) }
 
 func (v *VisibleWriter) write(p []byte, ends bool) error {

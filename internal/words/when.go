@@ -99,7 +99,7 @@ var moments = []struct {
 }
 
 // Moment reads a time as Instant does and returns the end of what it means: of a day its last nanosecond. "" is the zero
-// time.
+// time. It fails as Instant does.
 func Moment(text string, now time.Time) (time.Time, error) {
 	t, span, err := Instant(text, now)
 	return t.Add(max(0, span-time.Nanosecond)), err
@@ -115,7 +115,7 @@ func Exact(t time.Time) string {
 
 // Instant reads a time, and how long the second, minute or day is that it means: a date, today, yesterday, the newest day of a name,
 // any of these with a time of day, a time of day, or an age (3h, 90m, 2d, 1w, 1y). Where it names no zone it is in that of now. "" is the
-// zero time.
+// zero time. It fails for other texts.
 func Instant(text string, now time.Time) (time.Time, time.Duration, error) {
 	typed := strings.ToLower(strings.Join(strings.Fields(text), " "))
 	if typed == "" {

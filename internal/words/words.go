@@ -112,7 +112,7 @@ type UsageError struct{ error }
 // Usage makes an error a UsageError.
 func Usage(err error) error { return UsageError{err} }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause, never nil.
 func (e UsageError) Unwrap() error { return e.error }
 
 // Hint adds the command to try next to an error; nil stays nil. The result has a method Hint, as errors of packages below
@@ -138,7 +138,7 @@ type hintError struct {
 	hint string
 }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause, never nil.
 func (e hintError) Unwrap() error { return e.error }
 
 // Hint returns the command to try.

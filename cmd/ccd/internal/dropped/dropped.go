@@ -151,7 +151,7 @@ func Find(s *session.Session, n int) (Compaction, error) {
 	return one, nil
 }
 
-// Of reports on a compaction that Find returned.
+// Of reports on a compaction that Find returned. It fails if an original cannot be read.
 func Of(s *session.Session, src *session.Source, b Compaction, by Choice) (*Report, error) {
 	out := &Report{
 		Boundary: b.N, Boundaries: b.all, Record: b.Record, Last: b.Last, Trigger: b.Trigger, Tokens: b.Before,

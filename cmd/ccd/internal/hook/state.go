@@ -63,7 +63,8 @@ func (h Hooks) fromModel(ctx context.Context, e Event, s transcript.Session, c c
 }
 
 // AfterCompaction returns the context that an agent gets right after it compacted its session, made from the model of its
-// records up to then, and the compaction behind it. A boundary is assumed if the model ends before it.
+// records up to then, and the compaction behind it. A boundary is assumed if the model ends before it. It fails if the
+// transcript cannot be read.
 func (h Hooks) AfterCompaction(s transcript.Session, f *compactor.Compactor, text compactor.Text) (string, *compactor.Compaction, error) {
 	e := Event{Name: SessionStart, Agent: s.Agent, Source: "compact"}
 	c := companionFile{path: companion.Path(s, h.CompanionDir), session: s.Name()}

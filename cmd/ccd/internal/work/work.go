@@ -104,7 +104,7 @@ type File struct {
 
 // Files returns the files that sessions changed, those changed last first: at most so many, all if most is 0, and whether there are more.
 // Of the files that at accepts, a path names one: each of its versions counts. Sessions are read from the newest on, until no older one can
-// have a newer change.
+// have a newer change. It fails with the archive's error, but not for damage.
 func Files(ctx context.Context, l *reader.Library, which reader.Choice, most int, at func(file string) bool, path string) (all []*File, more bool, err error) {
 	seen, chosen := map[int64]bool{}, which.Session
 	all = []*File{}
@@ -200,7 +200,7 @@ type Wanted struct {
 	Models config.Models // with their prices
 }
 
-// Of adds up the sessions of a library.
+// Of adds up the sessions of a library. It fails with the archive's error, but not for damage.
 func Of(ctx context.Context, l *reader.Library, w Wanted) (*Sums, error) {
 	b := &Sums{Since: w.Since, Until: w.Until, Total: newSum("total"), Unpriced: []string{}, seen: map[int64]bool{}, known: map[int64]int{}}
 	for s, err := range Each(ctx, l, w.Choice) {
