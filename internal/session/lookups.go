@@ -13,32 +13,17 @@ import (
 
 // lookUps are programs that only look, and commands that only prepare or print. With these beside a look-up, a line is still
 // a look-up.
-var lookUps = transcript.Set("ls dir tree cat head tail less more nl bat wc stat file test [ [[ which whereis type hash grep egrep fgrep rg " +
-	"ag ack fd locate readlink realpath dirname basename du df ps pgrep lsof ss netstat printenv id whoami hostname uname " +
+var lookUps = transcript.Set("ls dir tree cat head tail less more nl bat wc stat file test [ [[ which whereis type hash command grep egrep " +
+	"fgrep rg ag ack fd locate readlink realpath dirname basename du df ps pgrep lsof ss netstat printenv id whoami hostname uname " +
 	"date md5sum sha1sum sha256sum cksum xxd hexdump od strings jq yq sort uniq cut tr column awk comm diffstat man apropos " +
 	"cd pushd popd echo printf true : pwd set export unset sleep wait exit return local read for case select")
 
 // helpers are programs that prepare the work of others and have no goal of their own.
 var helpers = transcript.Set("mkdir touch chmod chown rm rmdir cp mv ln source . kill pkill killall tee trap")
 
-// looking are the sub-commands that only look, by program.
-var looking = map[string]map[string]bool{
-	"git": transcript.Set("status log show diff rev-parse ls-files ls-tree ls-remote blame describe grep cat-file rev-list reflog shortlog " +
-		"show-ref merge-base name-rev for-each-ref check-ignore var version whatchanged diff-tree symbolic-ref config"),
-	"go":      transcript.Set("list doc env version"),
-	"npm":     transcript.Set("ls list view info show outdated root prefix bin"),
-	"pnpm":    transcript.Set("ls list view why outdated root bin"),
-	"yarn":    transcript.Set("list info why"),
-	"pip":     transcript.Set("show list freeze index"),
-	"pip3":    transcript.Set("show list freeze index"),
-	"cargo":   transcript.Set("tree metadata search version"),
-	"brew":    transcript.Set("list info search"),
-	"apt":     transcript.Set("list show search"),
-	"dpkg":    transcript.Set("-l -L -s -S"),
-	"docker":  transcript.Set("ps images inspect logs version info top port"),
-	"kubectl": transcript.Set("get describe logs explain version"),
-	"command": transcript.Set("-v -V"),
-}
+// looking are the sub-commands of git that only look.
+var looking = transcript.Set("status log show diff rev-parse ls-files ls-tree ls-remote blame describe grep cat-file rev-list reflog shortlog " +
+	"show-ref merge-base name-rev for-each-ref check-ignore var version whatchanged diff-tree symbolic-ref config")
 
 // lists are the arguments with which git's branch, remote, stash and the like only list.
 var lists = transcript.Set("list show status log get-url --list -l --contains -a -r -v -vv --show-current")
@@ -79,7 +64,7 @@ func (c *plain) isLookUp() bool {
 	case c.name == "git" && len(args) > 1 && (args[0] == "stash" || args[0] == "worktree" || args[0] == "submodule"):
 		return lists[args[1]]
 	}
-	return looking[c.name][args[0]]
+	return c.name == "git" && looking[args[0]]
 }
 
 // verb returns the arguments from the sub-command of git, or the program of xargs, on; of other programs all.
