@@ -406,7 +406,7 @@ func (h *handover) turn() {
 		name, since := "Your last words", ""
 		if words.Ends && end == words {
 			name = "The human's move; your turn ended"
-		} else if h.events[len(h.events)-1] == words {
+		} else if h.events[len(h.events)-1] == words && len(h.callsSince(words)) == 0 {
 			since = ", nothing after them"
 		} else if at := slices.IndexFunc(h.events[words.index:], func(e *event) bool { return e.Kind == session.Stopped }); at > 0 && end.Kind != session.Stopped {
 			since = fmt.Sprintf(", then stopped #%d", h.events[words.index+at].n)
@@ -495,12 +495,16 @@ func (h *handover) plans() {
 	p := &h.s.Plan
 	open := p.Unfinished()
 	at := h.eventAt(p.Event)
-	if len(open) == 0 || at == nil || at.turn < h.turns-2 { // the work went on to something else
+	if len(open) == 0 || at == nil {
 		return
 	}
 	slices.SortStableFunc(open, func(a, b transcript.PlanItem) int { return started(b) - started(a) })
 	var all []string
-	for _, step := range open[:min(len(open), h.most.steps)] {
+	most := h.most.steps
+	if at.turn < h.turns-2 { // the work may have gone on to something else
+		most = 2
+	}
+	for _, step := range open[:min(len(open), most)] {
 		text := mark.Inline(step.Text, 90)
 		if started(step) > 0 {
 			text += " [in progress]"
@@ -631,6 +635,9 @@ const mostResult = 100
 // exits matches the line of a client that says which status a command had.
 var exits = regexp.MustCompile(`^\W*(?:Command|Process)?\s*exited with (?:exit )?code \d+\W*$`)
 
+// echoed matches a line in which a runner prints the command that it is about to run: "$ go vet", "[lint] $ golangci-lint run".
+var echoed = regexp.MustCompile(`^(?:\[[^\s\]]+\] )?\$ `)
+
 // lastLine quotes the last line of an output that is not there twice.
 func (h *handover) lastLine(c *session.Call) string {
 	rows, count := strings.Split(strings.TrimSpace(h.output(c)), "\n"), map[string]int{}
@@ -638,7 +645,7 @@ func (h *handover) lastLine(c *session.Call) string {
 		count[row]++
 	}
 	for _, row := range slices.Backward(rows) {
-		if exits.MatchString(row) || count[row] > 1 && len(count) > 1 {
+		if exits.MatchString(row) || echoed.MatchString(row) || count[row] > 1 && len(count) > 1 {
 			continue
 		}
 		last := joined(row)
@@ -704,8 +711,12 @@ func (h *handover) errorLine(c *session.Call) string {
 // shapesOf returns the commands of a line without arguments of several words, such as messages of commits; of another call what it does.
 func shapesOf(c *session.Call, what string) (all []string) {
 	parts, ok := transcript.SplitCommand(c.Command)
-	if c.Op != transcript.Command || !ok || len(parts) == 0 {
+	if c.Op != transcript.Command {
 		return []string{what}
+	}
+	if !ok || len(parts) == 0 { // its first line, without the body of a message
+		first, _, _ := strings.Cut(c.Command, "\n")
+		return []string{first}
 	}
 	for _, p := range parts {
 		all = append(all, strings.Join(slices.DeleteFunc(slices.Clone(p.Words), func(w string) bool { return strings.ContainsAny(w, " \n") }), " "))

@@ -20,14 +20,16 @@ type observation struct {
 
 // What git prints. These are git's own words, which it does not translate in plumbing and rarely elsewhere.
 var (
-	printedHead   = regexp.MustCompile(`(?m)^HEAD is now at ([0-9a-f]{7,40}) (.*)$`)
-	printedPush   = regexp.MustCompile(`(?m)^ ?([ +*!=-]) ?(\[[^\]]*\]|[0-9a-f]{6,}\.+[0-9a-f]{6,})\s+(\S+)\s+->\s+(\S+)`)
-	printedBranch = regexp.MustCompile(`(?m)(?:^On branch |^## |^\* |Switched to (?:a new )?branch ')([^\s'.]+(?:\.[^\s'.]+)*)`)
-	printedFiles  = regexp.MustCompile(`(?m)^(?:(?:[MADRCU?!][ MADRCU?!]?| [MADRCU?!]) (\S.*)|(?:\t| {4,})(?:[^\s:][^:]*:\s+)?(\S.*))$`)
-	printedAhead  = regexp.MustCompile(`(?m)^(?:Your branch is .*|Your branch and .*|## .*\[.*\])$`)
-	printedClean  = regexp.MustCompile(`(?m)^nothing to commit.*$`)
-	printedStill  = regexp.MustCompile(`(?m)^(?:Already up[ -]to[ -]date|Current branch .* is up to date)`)
-	printedLog    = regexp.MustCompile(`^(?:\* )?(?:commit )?([0-9a-f]{7,40})(?: \(([^)]*)\))?(?: (.*))?`)
+	printedHead     = regexp.MustCompile(`(?m)^HEAD is now at ([0-9a-f]{7,40}) (.*)$`)
+	printedPush     = regexp.MustCompile(`(?m)^ ?([ +*!=-]) ?(\[[^\]]*\]|[0-9a-f]{6,}\.+[0-9a-f]{6,})\s+(\S+)\s+->\s+(\S+)`)
+	printedBranch   = regexp.MustCompile(`(?m)(?:^On branch |^## |^\* |Switched to (?:a new )?branch ')([^\s'.]+(?:\.[^\s'.]+)*)`)
+	printedFiles    = regexp.MustCompile(`(?m)^(?:([MADRCU?!][ MADRCU?!]?| [MADRCU?!]) (\S.*)|(?:\t| {4,})(?:([^\s:][^:]*:)\s+)?(\S.*))$`)
+	printedAhead    = regexp.MustCompile(`(?m)^(?:Your branch is .*|Your branch and .*|## .*\[.*\])$`)
+	printedClean    = regexp.MustCompile(`(?m)^nothing to commit.*$`)
+	printedConflict = regexp.MustCompile(`(?m)^CONFLICT \(.*$`)
+	printedStill    = regexp.MustCompile(`(?m)^(?:Already up[ -]to[ -]date|Current branch .* is up to date)`)
+	inDirectory     = regexp.MustCompile(`\bgit -C\s+("[^"]*"|'[^']*'|\S+)`)
+	printedLog      = regexp.MustCompile(`^(?:\* )?(?:commit )?([0-9a-f]{7,40})(?: \(([^)]*)\))?(?: (.*))?`)
 )
 
 // moving are the sub-commands of git that change the work tree or the branch without a commit of their own.
@@ -130,6 +132,9 @@ func (h *handover) observeVerb(e *event, args []string, out string, seen map[str
 	case moves(args):
 		h.moved(e, args, out, seen)
 	}
+	if args[0] == "stash" && strings.Contains("\n"+out, "\nOn branch ") { // what it brought back, as status prints it
+		h.status(e, out, seen)
+	}
 	if e.Call.State == session.Done {
 		h.observeDone(e, args, out, seen)
 	}
@@ -165,15 +170,19 @@ func (h *handover) moved(e *event, args []string, out string, seen map[string]ob
 		return
 	}
 	what := "move"
-	if strings.Contains(out, "CONFLICT (") { // git's own word
+	conflict := printedConflict.FindString(out)
+	if conflict != "" {
 		what = "conflict"
 	} else if e.Call.State == session.Done && commits[args[0]] {
 		delete(seen, "conflict")
 	}
 	doing, said := "`git "+mark.Inline(strings.Join(args, " "), 70)+"`", ""
-	if e.single() {
+	switch {
+	case conflict != "" && len(slices.DeleteFunc(slices.Clone(e.git), func(args []string) bool { return !commits[args[0]] })) == 1:
+		said = h.result(e.Call, joined(conflict))
+	case e.single():
 		said = h.lastLine(e.Call)
-	} else if e.failed { // nobody knows which command of the line did
+	case e.failed: // nobody knows which command of the line did
 		doing = h.doing(e.Call, 70)
 	}
 	seen[what] = observation{e, doing + ending(e.Call) + said}
@@ -249,7 +258,7 @@ func moves(args []string) bool {
 // branchPrinted returns where a git command printed the branch that is checked out, nil if it does not print that.
 func branchPrinted(args []string, out string) []string {
 	switch verb := args[0]; {
-	case verb == "status", verb == "checkout", verb == "switch", verb == "branch" && !slices.Contains(args, "-a") && !slices.Contains(args, "-r"):
+	case verb == "status", verb == "checkout", verb == "switch", verb == "stash", verb == "branch" && !slices.Contains(args, "-a") && !slices.Contains(args, "-r"):
 		return last(printedBranch, out)
 	}
 	return nil
@@ -280,7 +289,8 @@ func (h *handover) status(e *event, out string, seen map[string]observation) {
 	}
 	var names []string
 	for _, m := range files[:min(len(files), mostListed)] {
-		names = append(names, mark.Inline(cmp.Or(m[1], m[2]), 100))
+		how := cmp.Or(strings.TrimSpace(m[1]), m[3], "??") // a long status has no word beside what is not tracked
+		names = append(names, mark.Inline(how+" "+m[2]+m[4], 100))
 	}
 	text := strings.Join(names, ", ")
 	if n := len(files) - len(names); n > 0 {
@@ -331,8 +341,14 @@ func (h *handover) dirOf(c *session.Call) string {
 
 // elsewhere reports whether a command runs git in another directory than the session's.
 func (h *handover) elsewhere(c *session.Call) bool {
-	if strings.Contains(c.Command, "git -C ") || strings.Contains(c.Command, "--git-dir") {
+	if strings.Contains(c.Command, "--git-dir") {
 		return true
+	}
+	for _, m := range inDirectory.FindAllStringSubmatch(c.Command, -1) {
+		at := strings.Trim(m[1], `"'`)
+		if !slices.ContainsFunc(h.roots, func(root string) bool { return transcript.SamePath(root, at) }) {
+			return true
+		}
 	}
 	dir := h.dirOf(c)
 	return dir != "" && transcript.IsAbs(dir) && h.outside(dir) && !slices.ContainsFunc(h.roots, func(root string) bool { return transcript.Inside(root, dir) })
