@@ -152,19 +152,38 @@ func (h *handover) task() {
 		h.ask(name, anchor, h.short, "")
 	}
 	h.ask("Task", turn, 3*h.quote, h.answering(turn))
+	var left []*event
 	since := h.asksAfter(turn)
-	left := max(0, len(since)-mostSince)
-	for i, e := range since[left:] {
-		name := "then"
-		if i == 0 && left > 0 {
-			name = "then, after " + numbers(since[:left])
+	quoted := h.quotedSince(since)
+	for i, e := range since {
+		if !quoted[e] {
+			left = append(left, e)
+			continue
 		}
+		name := "then"
+		if len(left) > 0 {
+			name = "then, after " + numbers(left)
+		}
+		left = nil
 		most := h.short
-		if i == len(since)-left-1 { // the newest counts most
+		if i == len(since)-1 { // the newest counts most
 			most = 2 * h.quote
 		}
 		h.ask(name, e, most, h.answering(e))
 	}
+}
+
+// quotedSince returns which messages since the task are quoted: the newest, and of the others the newest that says something by itself.
+func (h *handover) quotedSince(since []*event) map[*event]bool {
+	quoted := map[*event]bool{}
+	for _, bare := range []bool{false, true} {
+		for i, e := range slices.Backward(since) {
+			if len(quoted) < mostSince && (bare || i == len(since)-1 || lexicon.Width(h.said(e)) >= saysSomething) {
+				quoted[e] = true
+			}
+		}
+	}
+	return quoted
 }
 
 // numbers names records, in the order of the text: "#33, #40".
@@ -498,12 +517,14 @@ func (h *handover) plans() {
 	if len(open) == 0 || at == nil {
 		return
 	}
-	slices.SortStableFunc(open, func(a, b transcript.PlanItem) int { return started(b) - started(a) })
-	var all []string
 	most := h.most.steps
 	if at.turn < h.turns-2 { // the work may have gone on to something else
-		most = 2
+		if most = 2; h.most == small {
+			return
+		}
 	}
+	slices.SortStableFunc(open, func(a, b transcript.PlanItem) int { return started(b) - started(a) })
+	var all []string
 	for _, step := range open[:min(len(open), most)] {
 		text := mark.Inline(step.Text, 90)
 		if started(step) > 0 {

@@ -122,7 +122,8 @@ var lineCases = []struct {
 		[]string{"todo completed: parse the date; pending: count them; in_progress: skip the rows => Todos have been modified."},
 		[]string{"Plan (#2), 2 of 3 steps open: skip the rows [in progress]; count them", "!parse the date"},
 	},
-	{"plan: nothing replaced it", []string{"todo pending: skip the rows => ok", "last Fine.", "human " + task, "last Done.", "human " + task, "last Done.", "human " + task + " again"}, []string{"Plan (#2), 1 of 1 steps open: skip the rows; the human spoke since"}},
+	{"plan: long ago, in little room", []string{"todo pending: skip the rows => ok", "last Fine.", "human " + task, "last Done.", "human " + task, "last Done.", "human " + task + " again"}, []string{"!Plan ("}},
+	{"plan: nothing replaced it", []string{"todo pending: skip the rows => ok", "$ seq 3000 => " + lines("%d is the number of a row", 3000), "last Fine.", "human " + task, "last Done.", "human " + task, "last Done.", "human " + task + " again"}, []string{"Plan (#2), 1 of 1 steps open: skip the rows; the human spoke since, last #11"}},
 	{"checks: the echo of a runner", []string{"$ mise run lint => 0 issues.\n[lint] $ golangci-lint run"}, []string{"exit 0: \"0 issues.\""}},
 	{"plan: finished", []string{"todo pending: skip the rows => ok", "todo completed: skip the rows => ok"}, []string{"!Plan ("}},
 	{
@@ -276,7 +277,7 @@ var lineCases = []struct {
 	{"edited: and another repository committed by git -C", []string{"edit a.go" + made, "$ git -C ../docs commit -qam x => "}, []string{"Edited: a.go (#2)\n"}},
 	{"checks: what git printed is no result", []string{"edit a.go" + made, "$ go vet ./... && git push => branch 'main' set up to track 'origin/main'. 1"}, []string{"`go vet ./... && git push`, exit 0 (#"}},
 	{"refused: a question is none", []string{"ask Local or UTC? => no: wait, what is the difference?"}, []string{"!Refused"}},
-	{"task: what was said since", []string{"human " + task, "human One.", "human Two.", "human Three.", "human Four."}, []string{"then, after #2, #3, #4 (#5"}},
+	{"task: what was said since", []string{"human " + task, "human One.", "human Two.", "human Three.", "human Four."}, []string{"then (#2", "then, after #3, #4, #5 (#6"}},
 	{"task: not a question that was answered", []string{"human Which of the two importers is the one that the nightly job really uses, and why?", "last The second one.", "human ok"}, []string{"Asked before, 1 more since (#1"}},
 	{"failed: neither a look-up nor what the human stopped", []string{"$ ls test => exit 2: ls: cannot access 'test'", "$ grep -rn test . => exit 1: ", "$ make test => error: Error: the debugger is attached", "interrupted"}, []string{"!Failed"}},
 
