@@ -17,7 +17,7 @@ import (
 
 // Rules is the version of everything in the compactor that determines a companion's contents. It changes whenever equal
 // records and options would give a different companion.
-const Rules = 25
+const Rules = 26
 
 // Level is how full the context of a session is, and how long the summaries in a list of messages are. The zero Level is none.
 type Level uint8
