@@ -39,7 +39,7 @@ const (
 
 // buckets are the names of the buckets.
 var buckets = map[kind][]byte{
-	kindMeta:       []byte("meta"),        // "schema" -> version, "id" -> 16 random bytes, "file" -> 8
+	kindMeta:       []byte("meta"),        // "schema" -> version, "id" -> 16 random bytes, "file" -> 8, "base" -> version
 	kindSession:    []byte("sessions"),    // agent, 0, id -> sessionRecord
 	kindGeneration: []byte("generations"), // key of the session, number in 4 bytes -> generationRecord
 	kindState:      []byte("state"),       // agent, 0, id -> the caller's bytes
@@ -136,9 +136,16 @@ func get(tx *bolt.Tx, k kind, key []byte) ([]byte, error) {
 	return unseal(k, key, v)
 }
 
-// put stores an entry.
+// put stores an entry. A file that an earlier version of ccd rebuilt has later versions than its transactions: they go on from its base.
 func put(tx *bolt.Tx, k kind, key, record []byte) error {
-	b, value := k.bucket(tx), seal(k, uint64(tx.ID()), key, record)
+	version := uint64(tx.ID())
+	switch base, err := get(tx, kindMeta, keyBase); {
+	case err != nil:
+		return err
+	case len(base) == 8:
+		version += binary.BigEndian.Uint64(base)
+	}
+	b, value := k.bucket(tx), seal(k, version, key, record)
 	b.FillPercent = k.fill()
 	if k.counted() && b.Get(key) == nil {
 		if err := b.SetSequence(b.Sequence() + 1); err != nil {

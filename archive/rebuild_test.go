@@ -275,6 +275,24 @@ func (ro rotten) withSources(t *testing.T, name string) (restored int64) {
 	return done.Bytes
 }
 
+// A file that an earlier version rebuilt has entries with later versions than its transactions: what comes is newer.
+func TestVersionsGoOn(t *testing.T) {
+	const base = 1 << 40
+	a := openAt(t, filepath.Join(t.TempDir(), "archive.db"), Options{})
+	s := session("s")
+	must(t, a.SetState(t.Context(), s, []byte("before")))
+	must(t, a.update(t.Context(), 0, func(tx *bolt.Tx) error {
+		return put(tx, kindMeta, keyBase, binary.BigEndian.AppendUint64(nil, base))
+	}))
+	must(t, a.SetState(t.Context(), s, []byte("after")))
+	must(t, a.view(t.Context(), func(tx *bolt.Tx) error {
+		if h, ok := parseHeader(kindState.bucket(tx).Get(sessionKey(s.Key))); !ok || h.version <= base {
+			t.Errorf("version %d", h.version)
+		}
+		return nil
+	}))
+}
+
 // What is sound comes back whole: with its ID, states, index and numbers.
 func TestRebuildOfASoundArchive(t *testing.T) {
 	t.Parallel()

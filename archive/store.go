@@ -25,6 +25,7 @@ var (
 	keySchema = []byte("schema")
 	keyID     = []byte("id")
 	keyFile   = []byte("file")
+	keyBase   = []byte("base")
 )
 
 var errAbsent = fmt.Errorf("%w: there is no archive yet", ErrNotFound)

@@ -657,7 +657,7 @@ const mostResult = 100
 var exits = regexp.MustCompile(`^\W*(?:Command|Process)?\s*exited with (?:exit )?code \d+\W*$`)
 
 // echoed matches a line in which a runner prints the command that it is about to run: "$ go vet", "[lint] $ golangci-lint run".
-var echoed = regexp.MustCompile(`^(?:\[[^\s\]]+\] )?\$ `)
+var echoed = regexp.MustCompile(`^(?:\[[^\s\]]+\] )?\$ \D`)
 
 // lastLine quotes the last line of an output that is not there twice.
 func (h *handover) lastLine(c *session.Call) string {

@@ -159,6 +159,9 @@ var lineCases = []struct {
 		[]string{"$ git fetch origin && git merge origin/a-rather-long-name-of-a-branch-that-is-merged => exit 1: Auto-merging a.go\nCONFLICT (content): Merge conflict in a.go\nAutomatic merge failed"},
 		[]string{"`git merge origin/a-rather-long-name-of-a-branch-that-is-merged`, exit 1: \"CONFLICT (content): Merge conflict in a.go\" (#3)"},
 	},
+	{"git: a conflict of one of several", []string{"$ git stash && git pull --rebase && git stash pop => exit 1: CONFLICT (content): Merge conflict in a.go"}, []string{"!`git stash pop`, exit", "exit 1"}},
+	{"git: a stash beside another command", []string{"$ git stash list; cat notes.md => * First thing\nOn branch of a tree"}, []string{"!`First`", "!`of`"}},
+	{"git: another directory behind an option", []string{"$ git --no-pager -C /other log --oneline -1 => 6e6e6e6 Skip rows", "$ git -C /w/app -C ../other log --oneline -1 => 7e7e7e7 Skip rows"}, []string{"!HEAD `6e6e6e6`", "!HEAD `7e7e7e7`"}},
 	{
 		"git: what a stash brings back",
 		[]string{"$ git stash pop => On branch dev\nChanges not staged for commit:\n\tmodified:   b.go\n\nDropped refs/stash@{0} (1a2b3c4)"},
@@ -260,7 +263,7 @@ var lineCases = []struct {
 	{"git: a dry run is no push", []string{"$ git push -n => To x:y\n   1a2b3c5..9f8e7d6  main -> main"}, []string{"!push 1a2b3c5"}},
 	{"git: a branch and a tag in one push", []string{"$ git push => To x:y\n   1a2b3c4..1a2b3c5  main -> main", "$ git push --follow-tags => To x:y\n   1a2b3c5..9f8e7d6  main -> main\n * [new tag]         v1 -> v1"}, []string{"push 1a2b3c5..9f8e7d6 to main (#5)"}},
 	{"git: a tag is pushed after a branch", []string{"$ git push => To x:y\n   1a2b3c5..9f8e7d6  main -> main", "$ git push --tags => To x:y\n * [new tag]         v1 -> v1"}, []string{"push 1a2b3c5..9f8e7d6 to main (#3)"}},
-	{"git: a status indented with spaces, and a clean one", []string{"$ git status => On branch main\n\nChanges not staged for commit:\n        modified:   b.go\n\nUntracked files:\n        c.go"}, []string{"files modified: b.go, ?? c.go (#3)"}},
+	{"git: a status indented with spaces, and a clean one", []string{"$ git status => On branch main\n\nChanges not staged for commit:\n        modified:   b.go\n\nUntracked files:\n        c.go"}, []string{"files modified: b.go, c.go (#3)"}},
 	{"git: a clean one", []string{"$ git status => On branch main\nYour branch is up to date with 'origin/main'.\n\nnothing to commit, working tree clean"}, []string{"Your branch is up to date with 'origin/main'. (#3), nothing to commit, working tree clean (#3)"}},
 	{"git: a clean one, and the message of a commit", []string{"$ git status && git log -1 => On branch main\nnothing to commit, working tree clean\ncommit 1234567890123456789012345678901234567890\nAuthor: a <a@b>\n\n    Fix the thing"}, []string{"status: nothing to commit, working tree clean (#3)"}},
 	{"git: a branch that git names in another language", []string{"$ git switch -c neu => Zu neuem Branch 'neu' gewechselt"}, []string{"branch `neu` (#3)"}},

@@ -28,7 +28,7 @@ var (
 	printedClean    = regexp.MustCompile(`(?m)^nothing to commit.*$`)
 	printedConflict = regexp.MustCompile(`(?m)^CONFLICT \(.*$`)
 	printedStill    = regexp.MustCompile(`(?m)^(?:Already up[ -]to[ -]date|Current branch .* is up to date)`)
-	inDirectory     = regexp.MustCompile(`\bgit -C\s+("[^"]*"|'[^']*'|\S+)`)
+	inDirectory     = regexp.MustCompile(`\bgit(?:\s+-\S+)*?\s+-C\s+("[^"]*"|'[^']*'|\S+)(\s+-C\s)?`)
 	printedLog      = regexp.MustCompile(`^(?:\* )?(?:commit )?([0-9a-f]{7,40})(?: \(([^)]*)\))?(?: (.*))?`)
 )
 
@@ -132,8 +132,9 @@ func (h *handover) observeVerb(e *event, args []string, out string, seen map[str
 	case moves(args):
 		h.moved(e, args, out, seen)
 	}
-	if args[0] == "stash" && strings.Contains("\n"+out, "\nOn branch ") { // what it brought back, as status prints it
+	if m := last(printedBranch, out); args[0] == "stash" && m != nil && e.single() && strings.HasPrefix(m[0], "On ") { // what it brought back
 		h.status(e, out, seen)
+		seen["branch"] = observation{e, m[1]}
 	}
 	if e.Call.State == session.Done {
 		h.observeDone(e, args, out, seen)
@@ -178,7 +179,7 @@ func (h *handover) moved(e *event, args []string, out string, seen map[string]ob
 	}
 	doing, said := "`git "+mark.Inline(strings.Join(args, " "), 70)+"`", ""
 	switch {
-	case conflict != "" && len(slices.DeleteFunc(slices.Clone(e.git), func(args []string) bool { return !commits[args[0]] })) == 1:
+	case conflict != "" && len(slices.DeleteFunc(slices.Clone(e.git), func(args []string) bool { return !moves(args) })) == 1:
 		said = h.result(e.Call, joined(conflict))
 	case e.single():
 		said = h.lastLine(e.Call)
@@ -258,7 +259,7 @@ func moves(args []string) bool {
 // branchPrinted returns where a git command printed the branch that is checked out, nil if it does not print that.
 func branchPrinted(args []string, out string) []string {
 	switch verb := args[0]; {
-	case verb == "status", verb == "checkout", verb == "switch", verb == "stash", verb == "branch" && !slices.Contains(args, "-a") && !slices.Contains(args, "-r"):
+	case verb == "status", verb == "checkout", verb == "switch", verb == "branch" && !slices.Contains(args, "-a") && !slices.Contains(args, "-r"):
 		return last(printedBranch, out)
 	}
 	return nil
@@ -289,8 +290,7 @@ func (h *handover) status(e *event, out string, seen map[string]observation) {
 	}
 	var names []string
 	for _, m := range files[:min(len(files), mostListed)] {
-		how := cmp.Or(strings.TrimSpace(m[1]), m[3], "??") // a long status has no word beside what is not tracked
-		names = append(names, mark.Inline(how+" "+m[2]+m[4], 100))
+		names = append(names, mark.Inline(strings.TrimSpace(cmp.Or(strings.TrimSpace(m[1]), m[3])+" "+m[2]+m[4]), 100))
 	}
 	text := strings.Join(names, ", ")
 	if n := len(files) - len(names); n > 0 {
@@ -346,7 +346,7 @@ func (h *handover) elsewhere(c *session.Call) bool {
 	}
 	for _, m := range inDirectory.FindAllStringSubmatch(c.Command, -1) {
 		at := strings.Trim(m[1], `"'`)
-		if !slices.ContainsFunc(h.roots, func(root string) bool { return transcript.SamePath(root, at) }) {
+		if m[2] != "" || !slices.ContainsFunc(h.roots, func(root string) bool { return transcript.SamePath(root, at) }) {
 			return true
 		}
 	}

@@ -265,8 +265,7 @@ func (p *plain) git(row string, check func(string, bool, string)) {
 	}
 	for _, m := range statusForm.FindAllStringSubmatch(row, 1) {
 		for name := range strings.SplitSeq(m[1], ", ") {
-			how, file, _ := strings.Cut(name, " ")
-			if how == "??" || strings.HasSuffix(how, ":") { // a long status has no mark beside what is not tracked, and pads its words
+			if how, file, _ := strings.Cut(name, " "); strings.HasSuffix(how, ":") { // a long status pads its words
 				name = file
 			}
 			check("status", p.says(number(m[2]), name), row)

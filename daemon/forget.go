@@ -128,7 +128,7 @@ func resetState(state []byte, r archive.Removal) []byte {
 		return nil
 	}
 	s.Source, s.Written, s.Read = Stat{}, Stat{}, Place{}
-	s.Title, s.Ask, s.Start, s.Cwd, s.Model, s.Parent = "", "", "", "", "", ""
+	s.Title, s.Ask, s.Start, s.Cwd, s.Model, s.Parent, s.Deeds = "", "", "", "", "", "", nil
 	if r.InState([]byte(s.Labels.Name)) {
 		s.Labels.Name = ""
 	}

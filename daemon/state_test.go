@@ -3,6 +3,9 @@ package daemon
 import (
 	"bytes"
 	"testing"
+
+	"ccd/archive"
+	"ccd/compactor"
 )
 
 func FuzzDecodeState(f *testing.F) {
@@ -20,4 +23,12 @@ func FuzzDecodeState(f *testing.F) {
 			t.Fatalf("%q\nbecame %+v, %v", stored, again, err)
 		}
 	})
+}
+
+// What was forgotten is in no state: deeds name the files that a session changed.
+func TestAForgottenStateHasNoDeeds(t *testing.T) {
+	raw := State{Known: compactor.Known{Deeds: []byte("\x02 /w/secret.go")}}.Encode()
+	if reset := resetState(raw, archive.Removal{}); bytes.Contains(reset, []byte("secret")) || !bytes.Contains(raw, []byte("secret")) {
+		t.Errorf("%q", reset)
+	}
 }

@@ -215,7 +215,7 @@ func checkPurge(_ context.Context, f *facts) []Finding {
 	late := f.unarchived(func(t watcher.Found) bool {
 		return t.Root.Agent == "claude-code" && f.Now.Sub(t.ModTime) > period-min(3*24*time.Hour, period/4)
 	})
-	after, removed := words.Count(int(days), "day"), words.Are(late.Files, "of them", "of them")
+	after, removed := words.Count(int(min(days, 36500)), "day"), words.Are(late.Files, "of them", "of them")
 	switch {
 	case late.Files == 0:
 		return one(ok(check, "claude-code removes transcripts after %s; the archive keeps them", after))
