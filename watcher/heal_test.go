@@ -86,16 +86,26 @@ func (r *rig) wantNames(names ...string) {
 	r.offers = nil
 }
 
-// The next scan finds a root that comes later, and watches it.
 func TestRootThatComesLater(t *testing.T) {
 	play(t, func(r *rig) {
-		r.dir = filepath.Join(r.dir, ".agent", "projects")
+		home := r.dir
+		r.dir = filepath.Join(home, ".agent", "projects")
 		r.o.Roots[0].Path = r.dir
 		r.run()
 		r.pass(5 * s)
+		if !r.watched[home] {
+			t.Fatalf("watched = %v", r.watched)
+		}
+		must(t, os.Mkdir(filepath.Join(home, ".agent"), 0o700))
+		r.events <- fsnotify.Event{Name: filepath.Join(home, ".agent"), Op: fsnotify.Create}
+		r.pass(6 * s)
+		if !r.watched[filepath.Join(home, ".agent")] {
+			t.Fatalf("watched = %v", r.watched)
+		}
 		r.put("p/a.jsonl", 0)
-		r.pass(70 * s)
-		r.wantNames("p/a.jsonl")
+		r.events <- fsnotify.Event{Name: r.dir, Op: fsnotify.Create}
+		r.pass(20 * s)
+		r.want("8s p/a.jsonl live quiet 2s")
 		if !r.watched[r.dir] || !r.watched[r.path("p")] {
 			t.Fatalf("watched = %v", r.watched)
 		}
@@ -122,6 +132,6 @@ func TestRootThatGoes(t *testing.T) {
 		r.want() // nothing has changed
 		r.put("p/a.jsonl", 0)
 		r.pass(400 * s)
-		r.wantNames("p/a.jsonl", "p/a.jsonl") // new, then at rest
+		r.wantNames("p/a.jsonl")
 	})
 }

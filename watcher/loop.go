@@ -132,7 +132,13 @@ func (l *loop) merge(ctx context.Context, b batch) {
 
 func (l *loop) handleHint(ctx context.Context, path string, h hint) {
 	root, ok := l.tree.rootOf(path)
-	if !ok || path == l.o.Roots[root].Path || badName(filepath.Base(path)) || l.tree.ignored(root, path) {
+	if !ok || path == l.o.Roots[root].Path {
+		if h.created || h.removed {
+			l.scanIfAboveRoot(path)
+		}
+		return
+	}
+	if badName(filepath.Base(path)) || l.tree.ignored(root, path) {
 		return
 	}
 	if l.tree.knows(path) || l.tree.accepts(root, path) {
@@ -144,6 +150,14 @@ func (l *loop) handleHint(ctx context.Context, path string, h hint) {
 	}
 	if info, err := os.Lstat(path); err == nil && info.IsDir() {
 		l.scanTree(ctx, root, path, true)
+	}
+}
+
+func (l *loop) scanIfAboveRoot(path string) {
+	for _, r := range l.o.Roots {
+		if within(r.Path, path) {
+			l.scanAt = time.Now()
+		}
 	}
 }
 

@@ -36,6 +36,11 @@ func (l *loop) pollWhenDue(ctx context.Context) {
 		}
 		l.pollDir(ctx, d)
 	}
+	for i, r := range l.tree.roots {
+		if !r.present() && isDir(l.o.Roots[i].Path) {
+			l.scanAt = start
+		}
+	}
 	l.pollAt = start.Add(max(min(pollEvery, l.o.Settle/2), time.Since(start)*scanPauseFactor))
 }
 

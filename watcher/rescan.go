@@ -2,6 +2,9 @@ package watcher
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -21,6 +24,8 @@ func (l *loop) scanWhenDue(ctx context.Context) {
 		l.tree.roots[i].missing = l.updateRoot(i, err)
 		if err == nil {
 			l.tree.scan(ctx, i, l.o.Roots[i].Path, true)
+		} else if !errors.Is(err, errDuplicateRoot) {
+			l.watchAncestor(l.o.Roots[i].Path)
 		}
 	}
 	if ctx.Err() != nil {
@@ -60,4 +65,27 @@ func (l *loop) updateRoot(i int, err error) string {
 		l.o.Log.Info("not watching root", "root", l.o.Roots[i].Path, "why", why)
 	}
 	return why
+}
+
+// watchAncestor watches the nearest existing directory above a missing root, to notice when the root is created. The
+// watch is never removed: some agent's root is always missing.
+func (l *loop) watchAncestor(root string) {
+	nearest := func() string {
+		dir := filepath.Dir(root)
+		for !isDir(dir) && dir != filepath.Dir(dir) {
+			dir = filepath.Dir(dir)
+		}
+		return dir
+	}
+	for l.source != nil {
+		dir := nearest()
+		if err := l.source.add(dir); err != nil || nearest() == dir { // else a parent was created before the watch
+			return // on an error the next scan finds the root
+		}
+	}
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
