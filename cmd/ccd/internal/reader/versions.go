@@ -45,7 +45,9 @@ func (w sought) until(steps []step) []step {
 	for last > 0 && w.Record != 0 && (steps[last-1].from.ID != w.session || steps[last-1].At.N() > w.Record) {
 		last--
 	}
-	return steps[:last]
+	return slices.DeleteFunc(steps[:last], func(s step) bool { // whose result came before that of an earlier call
+		return w.Record != 0 && s.from.ID == w.session && s.At.N() > w.Record
+	})
 }
 
 // by says until when records count.
@@ -322,6 +324,7 @@ type origin struct {
 	Reading
 	model *session.Session
 	text  *session.Source
+	then  session.Status // until when records count
 }
 
 // step is a call that names files.
@@ -345,7 +348,7 @@ func touch(ctx context.Context, family []Reading, w sought) (*touched, error) {
 	var steps []step
 	seen := map[[2]uint64]*origin{} // a sub-agent's transcript may begin with a copy of its parent's
 	for _, one := range family {
-		from, err := originOf(ctx, one)
+		from, err := originOf(ctx, one, w)
 		if err != nil {
 			return nil, err
 		}
@@ -375,15 +378,23 @@ func touch(ctx context.Context, family []Reading, w sought) (*touched, error) {
 }
 
 // originOf reads a session.
-func originOf(ctx context.Context, r Reading) (*origin, error) {
+func originOf(ctx context.Context, r Reading, w sought) (*origin, error) {
 	s := session.New(limits.Options{}, r.Session)
+	from := &origin{Reading: r, model: s}
+	over := false
 	for one, err := range r.Records(ctx) {
 		if err != nil {
 			return nil, err
 		}
+		if !over && (!w.At.IsZero() && one.Time.After(w.At) || w.Record != 0 && r.ID == w.session && one.N > w.Record) {
+			over, from.then = true, s.Status()
+		}
 		s.Add(one)
 	}
-	from := &origin{r, s, session.NewSource(s, r.Text(ctx))}
+	if !over {
+		from.then = s.Status()
+	}
+	from.text = session.NewSource(s, r.Text(ctx))
 	from.text.Whole = true
 	return from, nil
 }
@@ -474,8 +485,7 @@ func (one *trail) rank(w sought) int {
 	case transcript.SamePath(one.path, transcript.Join(w.Dir, w.Path)):
 		return rankExact
 	case slices.ContainsFunc(one.from, func(from *origin) bool {
-		st := from.model.Status()
-		return inside(st.Start) || inside(st.Cwd)
+		return inside(from.then.Start) || inside(from.then.Cwd)
 	}):
 		return rankInside
 	case transcript.EndsWith(one.path, w.Path): // of a relative one the directory is unknown
@@ -745,7 +755,10 @@ func (l *Library) File(ctx context.Context, w WantedFile, progress func(done, to
 // records count.
 func (l *Library) wanted(w *WantedFile, in *sought) (own, rest [][]Reading, err error) {
 	if step := (Wanted{Name: w.At}); step.OfSession() {
-		w.Session, in.Record, _, err = step.Range()
+		named, last := w.Session, 0
+		if w.Session, in.Record, last, err = step.Range(); err == nil && (named != "" || w.Session == "" || last != in.Record) {
+			err = words.Usage(fmt.Errorf("--at %s: expected one record of a session, and no other SESSION", w.At))
+		}
 	} else if in.At, err = words.Moment(w.At, time.Now()); err != nil {
 		err = words.Usage(err)
 	}

@@ -109,6 +109,28 @@ func told(v *Version, err error) string {
 	return s
 }
 
+// A name is resolved where the session was by then, and of calls at once only those that are asked for count.
+func TestFileUntil(t *testing.T) {
+	moved := newStory()
+	moved.cwd = "/p/x"
+	moved.write("/p/x/a.go", "x\n")
+	moved.cwd = "/p/y"
+	moved.write("/p/y/a.go", "y\n")
+	at := time.Date(2026, 2, 3, 4, 2, 30, 0, time.UTC)
+	if got := moved.file(t, sought{Path: "a.go", At: at}); got != `/p/x/a.go written #2 "x\n"` {
+		t.Error(got)
+	}
+	const a = "/src/ink/a.go"
+	once := newStory().write(a, "one\n")
+	once.line("assistant", map[string]any{"type": "tool_use", "id": "slow", "name": "Bash", "input": map[string]any{"command": "true"}}, nil)
+	once.line("assistant", map[string]any{"type": "tool_use", "id": "fast", "name": "Edit", "input": map[string]any{"file_path": a, "old_string": "one", "new_string": "two"}}, nil)
+	once.line("user", map[string]any{"type": "tool_result", "tool_use_id": "fast", "content": "The file " + a + " has been updated."}, nil)
+	once.line("user", map[string]any{"type": "tool_result", "tool_use_id": "slow", "content": ""}, nil)
+	if got := once.file(t, sought{Path: a, session: "S", Record: 3}); got != a+` written #2 "one\n"` {
+		t.Error(got)
+	}
+}
+
 func TestFile(t *testing.T) {
 	const a = "/src/ink/a.go"
 	old := newStory().write(a, "one\n").edit(a, "one", "two")

@@ -75,11 +75,9 @@ func checkName(l *reader.Library, e *reader.Entry, name string) error {
 	if _, latest := reader.LatestIn(name); latest || name == cli.ThisDir {
 		return words.Usage(fmt.Errorf("name %q: it means another session each time", name))
 	}
-	other, err := l.Find(name, "")
+	other, err := l.Named(name)
 	switch {
 	case errors.Is(err, archive.ErrNotFound), other == e:
-		return nil
-	case err == nil && other.Kept.Labels.Name != name && strings.HasPrefix(other.Kept.Labels.Name, name): // the whole name wins
 		return nil
 	case err != nil:
 		return words.Usage(fmt.Errorf("name %q: it names other sessions: %w", name, err))
