@@ -96,6 +96,19 @@ func TestRewrittenSessionsCostWhatHasChanged(t *testing.T) {
 	}
 }
 
+// A file that its agent rewrites is not archived each second, but when it has settled.
+func TestRewrittenSessionsSettle(t *testing.T) {
+	h := newHouse(t)
+	path, d := h.withGemini(), h.daemon()
+	for i, quiet := range []time.Duration{0, 0, 0, h.o.Watch.Settle} {
+		h.write(path, geminiSession(t, []string{"message " + strings.Repeat("x", i)}, true))
+		testkit.Must(t, d.synced(watcher.Offer{Path: path, Root: d.Watch.Roots[2], Quiet: quiet, Live: true}))
+	}
+	if n := d.sessions[d.owners[path]].cursor.Generation; n != 2 {
+		t.Errorf("%d generations", n)
+	}
+}
+
 // used is the bytes of the archive's file that hold something.
 func (h *house) used() int64 {
 	h.t.Helper()

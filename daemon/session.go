@@ -28,6 +28,7 @@ type session struct {
 	cursor       transcript.Cursor
 	waiting      *transcript.Segment // before cursor, archived with the next transaction; nil if there is none
 	read         *reading            // nil if it is to be read from its beginning
+	begun        time.Time           // when the last generation of a file that its agent rewrites was archived, zero for others
 
 	offer      watcher.Offer // the last one
 	sourceStat Stat          // last stat of the transcript
@@ -267,8 +268,14 @@ func (s *session) advance(d *Daemon, seg transcript.Segment) {
 		d.Log.Info("transcript replaced; the archive keeps its earlier content", "session", s.ID, "generation", seg.Start.Generation)
 		s.state.Rewritten = time.Now().UTC()
 	}
+	if seg.Start.Offset == 0 && s.Unlined() {
+		s.begun = time.Now()
+	}
 	s.cursor = seg.End
 }
+
+// rewritePause is how often a file that its agent rewrites at each change is archived before it has settled: each time is a generation.
+const rewritePause = 15 * time.Second
 
 // rewrite has the next sync archive the transcript from the start, as a new generation.
 func (s *session) rewrite() {
