@@ -116,6 +116,7 @@ type Index struct {
 	First       int   // number of the first record that a page can show
 	Records     int   // number of the last one
 
+	hidden    map[mark.Hash]bool // see hides
 	library   *reader.Library
 	entry     *reader.Entry
 	reading   reader.Reading
@@ -205,7 +206,7 @@ func (l *Index) read(ctx context.Context) error {
 	src := session.NewSource(l.model.Session, l.reading.Text(ctx))
 	l.Turns, l.Failures = reader.Turns(l.model.Session, src.Said), nil
 	for _, c := range l.model.Calls {
-		if c.State == session.Failed && !c.Aborted || hidesFailure(src, c) {
+		if c.State == session.Failed && !c.Aborted || l.hides(src, c) {
 			l.Failures = append(l.Failures, c.At.N())
 		}
 	}
@@ -222,6 +223,22 @@ func (l *Index) read(ctx context.Context) error {
 	}
 	l.Compactions, _ = dropped.Compactions(l.model.Session)
 	return nil
+}
+
+// hides is hidesFailure of each result once: a session that grows is read again, and its checks may print much.
+func (l *Index) hides(src *session.Source, c *session.Call) bool {
+	if !c.Silent || !c.Checks() {
+		return false
+	}
+	hides, known := l.hidden[c.Result.Sum]
+	if !known {
+		if l.hidden == nil {
+			l.hidden = map[mark.Hash]bool{}
+		}
+		hides = hidesFailure(src, c)
+		l.hidden[c.Result.Sum] = hides
+	}
+	return hides
 }
 
 // Steps returns the calls that filled the context, the largest first, then those of which a compaction took the result out, and how many

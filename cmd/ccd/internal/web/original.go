@@ -6,7 +6,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -140,7 +139,8 @@ func exportFile(_ context.Context, r *request) (answer, error) {
 func transcriptFile(_ context.Context, r *request) (answer, error) {
 	o, err := r.library.Whole(r.entry, 0)
 	write := func(w io.Writer) error { return o.Exact().Write(r.Context(), w) }
-	return answer{file: &file{"attachment", filepath.Base(r.entry.Path), "text/plain; charset=utf-8", write}}, err
+	name, _ := transcript.Unpacked(r.entry.Path)
+	return answer{file: &file{"attachment", transcript.Base(name), "text/plain; charset=utf-8", write}}, err
 }
 
 // imageFile is an image of a known type, as its bytes say and not as the transcript does.

@@ -251,7 +251,7 @@ if (life) {
   let busy, turn = 0, seen = now.seen;
   badge();
   const grow = async () => {
-    if (busy || document.hidden && ++turn % 10) return;
+    if (busy || document.hidden && ++turn % 40) return;
     busy = true;
     const got = await get(life.dataset.base + '/part?' + new URLSearchParams({ first: now.first, after: now.after, seen }));
     if (got) take(got);
@@ -288,8 +288,7 @@ if (life) {
   };
   const next = async () => { // at once, but for a session that takes long to read
     const began = performance.now();
-    await grow();
-    setTimeout(next, Math.max(500, 5 * (performance.now() - began)));
+    await grow().finally(() => setTimeout(next, Math.max(500, 5 * (performance.now() - began))));
   };
   next();
   document.addEventListener('visibilitychange', grow);
