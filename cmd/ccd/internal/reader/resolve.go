@@ -66,13 +66,15 @@ func (l *Library) names(agent string) (all []named) {
 // Find returns the one session that a SESSION argument names: a session ID, a name from ccd label, a unique prefix of one of these, a
 // transcript's path, `latest` or `latest:PROJECT`. It fails with archive.ErrNotFound, or with *AmbiguousError if several match.
 func (l *Library) Find(arg, agent string) (*Entry, error) {
-	return l.one(arg, l.resolve(arg, agent, naming(arg)))
+	return l.one(arg, l.resolve(arg, agent, naming))
 }
 
 // Named is Find of all agents' sessions, but a name from ccd label must be whole.
 func (l *Library) Named(arg string) (*Entry, error) {
-	ways := naming(arg)
-	return l.one(arg, l.resolve(arg, "", ways[:len(ways)-1]))
+	return l.one(arg, l.resolve(arg, "", func(arg string) []func(named) bool {
+		ways := naming(arg)
+		return ways[:len(ways)-1]
+	}))
 }
 
 func (l *Library) one(arg string, found []named) (*Entry, error) {
@@ -88,7 +90,7 @@ func (l *Library) one(arg string, found []named) (*Entry, error) {
 // resolve returns the sessions that an argument names in one of these ways, the first of them that names any. An exact ID or last element of one wins over a prefix, and a conversation over the attachments
 // whose IDs begin with its own. If an ID is a path below the root, a prefix of its last element is enough. An ID wins over a name from
 // ccd label.
-func (l *Library) resolve(arg, agent string, ways []func(named) bool) []named {
+func (l *Library) resolve(arg, agent string, ways func(arg string) []func(named) bool) []named {
 	if dir, ok := LatestIn(arg); ok {
 		for e := range l.Latest(dir, agent) {
 			return []named{{Entry: e}}
@@ -102,7 +104,7 @@ func (l *Library) resolve(arg, agent string, ways []func(named) bool) []named {
 	if !utf8.ValidString(arg) {
 		arg = mark.Name(arg)
 	}
-	for _, names := range ways {
+	for _, names := range ways(arg) {
 		if found := filter(all, names); len(found) > 0 {
 			return found
 		}
