@@ -142,6 +142,13 @@ func TestKeys(t *testing.T) {
 	at(failed[1])
 	p.key("F")
 	at(failed[0])
+	p.open(s.base + sessionURL(shopID))
+	eval[bool](p, "scrollTo(0, 1e6), true")
+	p.click("#failed") // there is no later one
+	at(failed[len(failed)-1])
+	p.click("#matches button:last-child")
+	at(failed[0])
+	p.await("its place", fmt.Sprintf("document.querySelector('#matches').innerText.startsWith('failure 1 of %d ')", len(failed)))
 	p.open(s.base + sessionURL(ledgerID) + "?at=9&mark=money#r9")
 	p.await("the matches", "/match \\d+ of \\d+/.test(document.querySelector('#matches').innerText)")
 	p.key("m")

@@ -156,6 +156,14 @@ else if (words.length) {
   });
 }
 
+// A box says which of several the page shows, and leads to the others. A click on it does not move the focus, where the next jump starts.
+function box(name, n, of, go) {
+  const step = (text, by) => Object.assign(document.createElement('button'), { type: 'button', textContent: text, title: 'key ' + (by > 0 ? name[0] : name[0].toUpperCase()), onclick: () => go(by) });
+  $('#matches').replaceChildren(name + ' ' + n + ' of ' + of + ' ', step('↑', -1), ' ', step('↓', 1));
+  $('#matches').hidden = false;
+}
+document.addEventListener('mousedown', e => { if (e.target.matches('#failed, #matches button')) e.preventDefault(); });
+
 // A page that a search led to leads to what else it finds in the session.
 let match = () => {};
 if ($('#life') && hit) get('/?' + new URLSearchParams({ q: hit, kind: query.get('kind') || '', within: $('[name=within]').value, part: 1 })).then(text => {
@@ -163,9 +171,7 @@ if ($('#life') && hit) get('/?' + new URLSearchParams({ q: hit, kind: query.get(
   const list = all('.hits .where[href*="#"]', made).sort((a, b) => record(a) - record(b)), at = list.findIndex(a => a.search.includes('id=' + id));
   if (!list.length) return;
   match = by => list[at + by] ? location.assign(list[at + by].getAttribute('href')) : say(by > 0 ? 'No later match' : 'No earlier match');
-  const step = (name, by) => Object.assign(document.createElement('button'), { type: 'button', textContent: name, title: by > 0 ? 'key m' : 'key M', onclick: () => match(by) });
-  $('#matches').replaceChildren('match ' + (at + 1) + ' of ' + list.length + ' ', step('↑', -1), ' ', step('↓', 1));
-  $('#matches').hidden = false;
+  box('match', at + 1, list.length, match);
 });
 
 // Keys. What is a request, or failed, is on the page or has its record in a list.
@@ -178,22 +184,31 @@ const kinds = {
 };
 function jump(by, kind) {
   const [list, records] = kinds[kind](), line = 8;
-  let at = list.indexOf(document.activeElement && document.activeElement.closest('.entry'));
+  const on = list.indexOf(document.activeElement && document.activeElement.closest('.entry'));
+  let at = on;
   if (at < 0) at = by > 0 ? list.findIndex(e => e.getBoundingClientRect().top > line) - 1 : list.findIndex(e => e.getBoundingClientRect().top >= line);
   if (at < 0 && by < 0) at = list.length;
   if (at === -2) at = list.length - 1;
-  const to = list[at + by];
+  const ends = list.length ? list : all('.entry'), edge = ends[by > 0 ? ends.length - 1 : 0], beyond = edge && records.filter(n => by * n > by * edge.dataset.record);
+  let to = list[at + by], record = !to && beyond && (by > 0 ? beyond[0] : beyond.pop());
+  if (!to && !record && kind === 'failure') { // after the last failure comes the first; if none has the focus, the newest
+    const first = by > 0 && on >= 0;
+    record = records[first ? 0 : records.length - 1];
+    to = (first ? list : list.toReversed()).find(e => +e.dataset.record === record);
+  }
   if (to) {
     location.replace('#r' + to.dataset.record);
     to.focus({ preventScroll: true });
     to.scrollIntoView({ block: 'start' });
-    return;
-  }
-  const ends = list.length ? list : all('.entry'), edge = ends[by > 0 ? ends.length - 1 : 0], beyond = edge && records.filter(n => by * n > by * edge.dataset.record);
-  const record = beyond && (by > 0 ? beyond[0] : beyond.pop());
-  if (record) location.href = $('#life').dataset.base + '?at=' + record + '#r' + record;
+    count();
+  } else if (record) location.href = $('#life').dataset.base + '?at=' + record + '#r' + record;
   else say((by > 0 ? 'No later ' : 'No earlier ') + kind);
 }
+function count() { // which of the failures has the focus
+  const on = document.activeElement, [list, records] = kinds.failure(), record = +on.dataset.record;
+  if (list.includes(on)) box('failure', records.indexOf(record) + list.filter(e => +e.dataset.record === record).indexOf(on) + 1, records.length, by => jump(by, 'failure'));
+}
+if ($('#life') && !hit) addEventListener('load', count);
 document.addEventListener('click', e => { if (e.target.id === 'failed') jump(1, 'failure'); });
 let saying;
 function say(text) { // for a moment
