@@ -305,6 +305,8 @@ func TestFilter(t *testing.T) {
 	p.await("the filters", seen)
 	p.open(s.base + "/?agent=codex")
 	p.await("the filters, one of which is set", seen)
+	p.open(s.base + "/?kind=file&q=tax.py")
+	p.await("the calls that change the file", "/call Write/.test(document.querySelector('.hits').innerText) && /call Edit/.test(document.querySelector('.hits').innerText) && !/Bash/.test(document.querySelector('.hits').innerText)")
 	p.quiet("filter", s)
 }
 

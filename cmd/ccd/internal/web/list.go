@@ -227,6 +227,9 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
+	if f.Kind == transcript.File.String() { // a person means the calls that read or change one, and what these returned
+		q.Path, f.Kind = "**", ""
+	}
 	one := search.Search{Library: r.library, Sessions: f.sources(r.library.Sessions), Query: q, Most: mostHits, Kind: f.Kind, Whole: f.Within != "" || f.Subs}
 	found, err := one.Best(ctx)
 	if out.Late = errors.Is(err, context.DeadlineExceeded); err != nil && !out.Late {
