@@ -9,7 +9,9 @@ const all = (q, from) => [...(from || document).querySelectorAll(q)];
 if (matchMedia('(max-width: 48rem)').matches) for (const one of all('.more')) one.open = !!$('option:not(:first-child):checked, :checked[type=checkbox]', one);
 
 // get asks the server, and says above the page that it has ended: it does not answer, or another one does, which has not let
-// this browser in. It returns the text of the answer, '' if there is none, or if the question was taken back.
+// this browser in. After that a page asks less often, at least
+// each 15 seconds, and stops if another server answers. It returns the text of the answer, '' if there is none, or if the question was taken back.
+let pause = 0, over = false;
 async function get(address, options) {
   let got, text = '';
   try {
@@ -19,7 +21,10 @@ async function get(address, options) {
     if (e.name === 'AbortError') return '';
     got = undefined;
   }
-  $('#ended').hidden = !!got && got.status !== 403;
+  over = !!got && got.status === 403;
+  pause = got && !over ? 0 : Math.min(15000, Math.max(1000, 2 * pause));
+  $('#ended').hidden = !pause;
+  if (over) $('#ended').firstChild.data = 'This page belongs to a ccd web that has ended; to open it again, run ';
   return got && got.ok ? text : '';
 }
 
@@ -69,12 +74,13 @@ if (bell && tells) {
 if ($('#now')) {
   let turn = 0;
   badge();
-  setInterval(async () => {
+  const look = async () => {
     if (find.value || document.hidden && ++turn % 10) return;
     const got = await get('/?part=now');
     if (got && !find.value) place(got, 'now', 'rows');
     badge();
-  }, 3000);
+  };
+  setTimeout(function next() { look().finally(() => { if (!over) setTimeout(next, Math.max(3000, pause)); }); }, 3000);
 }
 
 // place makes elements as they are in a page that the server made. A list that grows at its beginning waits while it has the focus.
@@ -303,10 +309,10 @@ if (life) {
   };
   const next = async () => { // at once, but for a session that takes long to read
     const began = performance.now();
-    await grow().finally(() => setTimeout(next, Math.max(500, 5 * (performance.now() - began))));
+    await grow().finally(() => { if (!over) setTimeout(next, Math.max(500, pause, 5 * (performance.now() - began))); });
   };
   next();
-  document.addEventListener('visibilitychange', grow);
+  document.addEventListener('visibilitychange', () => { if (!over) grow(); });
 }
 
 // Copy buttons. Where the browser does not copy, what it should have copied is shown and selected.
