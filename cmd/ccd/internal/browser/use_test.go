@@ -280,11 +280,11 @@ func TestOpensWithItsState(t *testing.T) {
 	for n := range 80 {
 		w.runs(fmt.Sprintf("till --week %d", n), "482 coins", 0)
 	}
-	w.says("Nothing is missing.")
+	w.says("**Nothing** is missing.")
 	put(t, home, w.id, w.Bytes())
 	once(t, home)
 	s, p := opened(t, home, sessionURL(w.id))
-	p.await("its state", "scrollY === 0 && /Count the till.*Nothing is missing/s.test(document.querySelector('#state').innerText) && document.querySelector('#state').getBoundingClientRect().top < innerHeight / 2")
+	p.await("its state", "scrollY === 0 && /Count the till.*Nothing is missing/s.test(document.querySelector('#state').innerText) && document.querySelector('#state .said strong').getBoundingClientRect().top < innerHeight / 2")
 	p.follow("#state a", "newest record", "to 162 of 162")
 	p.await("its end", "(() => { const last = [...document.querySelectorAll('.entry')].pop().getBoundingClientRect(); return last.bottom <= innerHeight && last.top > 0 })()")
 	p.key("n")

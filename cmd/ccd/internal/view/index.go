@@ -13,12 +13,14 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"ccd/cmd/ccd/internal/dropped"
 	"ccd/cmd/ccd/internal/hook"
 	"ccd/cmd/ccd/internal/reader"
 	"ccd/compactor"
+	"ccd/internal/lazy"
 	"ccd/internal/mark"
 	"ccd/internal/redact"
 	"ccd/internal/session"
@@ -273,6 +275,22 @@ func (l *Index) State(ctx context.Context) (string, error) {
 		*l.state = ForPerson(made.Sections[0].Body)
 	}
 	return *l.state, nil
+}
+
+// lastWords finds the record of the agent's last words in a line of State.
+var lastWords = lazy.Regexp(`^(?:The agent's last words|Your move; the agent's turn ended) \(#(-?\d+)`)
+
+// LastWords returns a line of State without the agent's last words, if it quotes them, and then these, as much of them as an Entry has.
+func (l *Index) LastWords(ctx context.Context, line string) (rest, words string) {
+	src, at := session.NewSource(l.model.Session, l.reading.Text(ctx)), lastWords().FindStringSubmatch(line)
+	for _, e := range slices.Backward(l.model.Events) {
+		if at != nil && e.Kind == session.Said && fmt.Sprint(e.N()) == at[1] {
+			rest, _, _ = strings.Cut(line, ": ")
+			text, left := head(src.Text(e.Ref), textChars)
+			return rest, text + strings.Repeat(" …", min(left, 1))
+		}
+	}
+	return line, ""
 }
 
 // Filled says what fills the context: results, which Steps measured, what else the conversation has, and the rest of the tokens in use.

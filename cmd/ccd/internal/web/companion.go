@@ -23,7 +23,7 @@ type companionData struct {
 // block is a heading, a line of ccd, or a quote from the transcript, in which no ID is a link.
 type block struct {
 	Kind  string // "heading", "line", "quote"
-	Text  string // of a quote
+	Text  string // of a quote; of a line of a handover, the agent's last words in Markdown, if it is about these
 	Parts []piece
 	Line  int // of the section, from 1
 }
@@ -79,11 +79,12 @@ func blocks(home, body string) (all []block) {
 	return all
 }
 
-// stateOf returns the lines of a handover. Each begins with what it is of.
-func stateOf(home, handover string) (all []block) {
+// stateOf returns the lines of a handover. Each begins with what it is of. The agent's last words stand whole in place of their beginning.
+func stateOf(home, handover string, lastWords func(line string) (rest, words string)) (all []block) {
 	for line := range strings.Lines(handover) {
+		line, words := lastWords(line)
 		label := max(0, strings.IndexAny(line, "(#:"))
-		all = append(all, block{Kind: "line", Parts: append([]piece{{Text: line[:label], Strong: true}}, pieces(home, strings.TrimSpace(line[label:]))...)})
+		all = append(all, block{Kind: "line", Text: words, Parts: append([]piece{{Text: line[:label], Strong: true}}, pieces(home, strings.TrimSpace(line[label:]))...)})
 	}
 	return all
 }

@@ -135,9 +135,7 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		d.Filled, d.Total = one.Filled(d.StepTokens, d.Chart.Last)
 		from, n := at, perLife
 		if at == 0 {
-			if to == 0 {
-				to = one.Records
-			}
+			to = cmp.Or(to, one.Records)
 			from, n = min(to, one.Records), -perLife
 		}
 		if n > 0 && !r.URL.Query().Has("after") { // a page that has grown shows that call already
@@ -171,7 +169,7 @@ func (d *lifeData) overview(ctx context.Context, one *view.Index) error {
 	d.Records, d.Turns, d.Compactions, d.Failures = one.Records, slices.Clone(one.Turns), slices.Clone(one.Compactions), one.Failures
 	d.Chart = newChart(d.Session.Session, one.Compactions)
 	state, err := one.State(ctx)
-	d.State = stateOf(address("s", d.Session.Agent, d.Session.ID), state)
+	d.State = stateOf(address("s", d.Session.Agent, d.Session.ID), state, func(line string) (rest, words string) { return one.LastWords(ctx, line) })
 	return err
 }
 

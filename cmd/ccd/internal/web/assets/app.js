@@ -5,8 +5,12 @@ document.documentElement.classList.add('js');
 const $ = (q, from) => (from || document).querySelector(q);
 const all = (q, from) => [...(from || document).querySelectorAll(q)];
 
-// On a narrow screen, what stands above the conversation or the list is folded, unless a filter is set.
-if (matchMedia('(max-width: 48rem)').matches) for (const one of all('.more')) one.open = !!$('option:not(:first-child):checked, :checked[type=checkbox]', one);
+// On a narrow screen, what is above the conversation or the list is folded, unless a filter is set. Where a session stands is open if the
+// address names no record. A wide screen has no control to unfold anything.
+const narrow = matchMedia('(max-width: 48rem)');
+const fold = () => { for (const one of all('.more')) one.open = !narrow.matches || !!$('option:not(:first-child):checked, :checked[type=checkbox]', one) || one.matches('.begins') && !/[?&](at|to)=/.test(location.search); };
+narrow.addEventListener('change', fold);
+fold();
 
 // get asks the server, and says above the page that it has ended: it does not answer, or another one does, which has not let
 // this browser in. After that a page asks less often, at least
