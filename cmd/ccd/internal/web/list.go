@@ -73,7 +73,8 @@ func (d listData) Title() string {
 }
 
 func newRow(s status.Session) row {
-	return row{Session: s, ID: mark.Unname(s.Session), Label: cmp.Or(s.Labelled(), "untitled"), Spark: newChart(s, nil)}
+	unnamed := map[bool]string{true: inline(transcript.Base(s.Path)), false: "untitled"}[s.Foreign]
+	return row{Session: s, ID: mark.Unname(s.Session), Label: cmp.Or(s.Labelled(), unnamed), Spark: newChart(s, nil)}
 }
 
 // Share is the part of the context that the session takes, 1 at most.
@@ -204,6 +205,7 @@ type found struct {
 	Hits   int
 	More   bool   // there may be more
 	Late   bool   // it stopped at searchTime
+	Alien  int    // sessions whose format is unknown, so that nothing was searched in them
 	Lag    int64  // bytes that are not archived and will not be, as no daemon runs; counted if nothing is found
 	Error  string // why it could not search, or not everything
 }
@@ -231,6 +233,7 @@ func (r *request) search(ctx context.Context, line string, f filter) *found {
 		q.Path, f.Kind = "**", ""
 	}
 	one := search.Search{Library: r.library, Sessions: f.sources(r.library.Sessions), Query: q, Most: mostHits, Kind: f.Kind, Whole: f.Within != "" || f.Subs}
+	out.Alien = len(slices.DeleteFunc(slices.Clone(one.Sessions), func(e *reader.Entry) bool { return !e.Kept.UnknownFormat }))
 	found, err := one.Best(ctx)
 	if out.Late = errors.Is(err, context.DeadlineExceeded); err != nil && !out.Late {
 		out.Error = err.Error()
