@@ -155,8 +155,11 @@ func (r *request) life(ctx context.Context, at, to int) (d lifeData, err error) 
 		d.Place = place
 		d.fill(one, entries)
 		for i := range d.Entries { // a session that is not archived cannot be opened
-			if e := &d.Entries[i]; e.Agent != "" && r.library.Entry(transcript.Key{Agent: d.Session.Agent, ID: e.Agent}) == nil {
-				e.Agent = ""
+			e, key := &d.Entries[i], transcript.Key{Agent: d.Session.Agent}
+			named := func(id string) *reader.Entry { key.ID = id; return r.library.Entry(key) }
+			kid := cmp.Or(named(e.Agent), named("agent-"+e.Agent)) // Claude Code's results leave out the prefix
+			if e.Agent = ""; kid != nil {
+				e.Agent = kid.ID
 			}
 		}
 		return nil
