@@ -23,7 +23,6 @@ type Reading struct {
 	archive.Generation
 	Archive *archive.Archive
 	Agents  registry.Table
-	Apart   bool // see transcript.Decoder.Apart
 }
 
 // Reading returns number n of a session's generations, the current one for 0.
@@ -39,9 +38,7 @@ func (l *Library) At(e *Entry, g archive.Generation) Reading {
 
 // Decoder returns one that has read nothing.
 func (r Reading) Decoder() *transcript.Decoder {
-	d := r.Agents.NewDecoder(r.Agent, r.Class)
-	d.Apart = r.Apart
-	return d
+	return r.Agents.NewDecoder(r.Agent, r.Class)
 }
 
 // Bytes reads the generation's bytes.

@@ -103,7 +103,7 @@ func (l *Index) Entries(ctx context.Context, first, last int) iter.Seq2[Entry, e
 // between yields the records first to last. Record 0, the rewrite, is told with the record after it.
 func (l *Index) between(ctx context.Context, first, last int) iter.Seq2[*transcript.Record, error] {
 	return func(yield func(*transcript.Record, error) bool) {
-		for r, err := range l.records(ctx, true) {
+		for r, err := range l.records(ctx) {
 			if err != nil {
 				yield(nil, err)
 				return

@@ -122,7 +122,7 @@ type Index struct {
 	library   *reader.Library
 	entry     *reader.Entry
 	reading   reader.Reading
-	records   func(ctx context.Context, apart bool) iter.Seq2[*transcript.Record, error]
+	records   func(ctx context.Context) iter.Seq2[*transcript.Record, error]
 	model     *compactor.Compactor // of the records from First on
 	cwd       string               // of the newest record, if only the end of the file is read
 	forgotten map[dropped.Choice]*dropped.Report
@@ -152,10 +152,10 @@ func End(ctx context.Context, library *reader.Library, e *reader.Entry) (*Index,
 	}
 	end := transcript.Segment{Start: transcript.Cursor{Offset: from + int64(line)}, Data: data[line:], Rest: true}
 	l.library, l.entry, l.reading, l.cwd = library, e, r, e.Kept.Cwd
-	l.records = func(_ context.Context, apart bool) iter.Seq2[*transcript.Record, error] {
+	l.records = func(context.Context) iter.Seq2[*transcript.Record, error] {
 		return func(yield func(*transcript.Record, error) bool) {
 			d, n := r.Decoder(), 0
-			if d.Apart = apart; d.Redact != nil { // its numbers count from the first record
+			if d.Redact != nil { // its numbers count from the first record
 				d.Redact.Whole = func() *redact.Session { return nil }
 			}
 			for range d.Records(transcript.Segment{Data: []byte{'\n'}, Rest: true}) { // so that no later line is taken for the first
@@ -184,18 +184,14 @@ func (l *Index) Grow(ctx context.Context, library *reader.Library, e *reader.Ent
 	if !grown {
 		return nil
 	}
-	l.records = func(ctx context.Context, apart bool) iter.Seq2[*transcript.Record, error] {
-		r := l.reading
-		r.Apart = apart // a page shows the file
-		return r.Story(ctx)
-	}
+	l.records = func(ctx context.Context) iter.Seq2[*transcript.Record, error] { return l.reading.Story(ctx) }
 	return l.read(ctx)
 }
 
 // read makes the model, and what is derived from it.
 func (l *Index) read(ctx context.Context) error {
 	l.First, l.model = 1, compactor.New(l.library.Options(l.entry), l.reading.Session)
-	for r, err := range l.records(ctx, false) {
+	for r, err := range l.records(ctx) {
 		if err != nil {
 			l.model = nil
 			return err
