@@ -213,7 +213,7 @@ func (d *Daemon) sync(ctx context.Context, o watcher.Offer) {
 		s.read, s.state.Read, s.state.Covers = nil, Place{}, Place{}
 	}
 	switch {
-	case s.paused(), o.Live && o.Quiet == 0 && time.Since(s.begun) < rewritePause: // it is offered again
+	case s.paused():
 		d.done(ctx, s, nil)
 	case s.isArchived(d):
 		d.afterArchiving(ctx, s)

@@ -324,8 +324,11 @@ func (d *Daemon) fail(s *session, err error) {
 	s.retry = time.Now().Add(pause)
 }
 
-// paused reports whether the session is left alone after a failure.
+// paused reports whether the session is left alone: after a failure, or while its agent goes on rewriting its file.
 func (s *session) paused() bool {
+	if s.offer.Live && s.offer.Quiet == 0 && time.Since(s.begun) < rewritePause {
+		return true
+	}
 	return s.failures > 0 && s.sourceStat == s.failedAt && time.Now().Before(s.retry)
 }
 

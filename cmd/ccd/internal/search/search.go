@@ -88,7 +88,7 @@ func (s Search) Best(ctx context.Context) (*Ranked, error) {
 		}
 		more := true
 		for _, h := range r.hits {
-			if s.Kind != "" && h.What() != s.Kind {
+			if !s.wants(h) {
 				continue
 			}
 			if more = found.Add(h) && more; s.Counts == nil || s.Counts(h) {
@@ -107,6 +107,8 @@ func (s Search) Best(ctx context.Context) (*Ranked, error) {
 	}
 	return found, ctx.Err()
 }
+
+func (s Search) wants(h Hit) bool { return s.Kind == "" || h.What() == s.Kind }
 
 // results searches sources as fast as the results are taken, and yields these in their order.
 func (f *finder) results(ctx context.Context, sources []source) iter.Seq[result] {

@@ -66,14 +66,8 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 	if running {
 		g.follow(info)
 	}
-	out, size, archiveErr := Report{Live: []Session{}}, archive.Size{}, g.l.Load(ctx)
-	if archiveErr == nil {
-		size, archiveErr = g.l.Archive.Size(ctx)
-	}
-	if archiveErr == nil {
-		out.count(g.l.Sessions)
-		out.Forgotten = len(g.l.Forgotten())
-	}
+	out := Report{Live: []Session{}}
+	size, archiveErr := g.load(ctx, &out)
 	if ctx.Err() != nil {
 		return Report{}, context.Cause(ctx)
 	}
@@ -115,6 +109,19 @@ func (g *Gauge) Read(ctx context.Context) (Report, error) {
 		out.Degraded = append(out.Degraded, f.String())
 	}
 	return out, nil
+}
+
+// load reads the archive, and counts its sessions.
+func (g *Gauge) load(ctx context.Context, out *Report) (archive.Size, error) {
+	if err := g.l.Load(ctx); err != nil {
+		return archive.Size{}, err
+	}
+	size, err := g.l.Archive.Size(ctx)
+	if err == nil {
+		out.count(g.l.Sessions)
+		out.Forgotten = len(g.l.Forgotten())
+	}
+	return size, err
 }
 
 // roots are the watched directories, of which no daemon tells more.
