@@ -138,7 +138,7 @@ func resetState(state []byte, r archive.Removal) []byte {
 
 // Keep says which sessions Collect removes. Zero fields remove none.
 type Keep struct {
-	Age  time.Duration // since they were last active
+	Age  time.Duration // since they last grew, and since their transcripts were deleted
 	Size int64         // of the archive's file in bytes: the oldest are removed until it fits
 }
 
@@ -147,8 +147,10 @@ type Candidate struct {
 	Keys  []transcript.Key // the session first
 	Title string
 	Cwd   string
-	Last  time.Time // when it was last active
+	Last  time.Time // when it last grew
 	Bytes int64     // of transcripts
+
+	gone time.Time // when the last of its transcripts was found deleted
 }
 
 // Candidates returns what Collect removes, oldest first, and how many more sessions stay that are old enough, by reason.
@@ -179,7 +181,11 @@ func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chos
 		if !old && (keep.Size <= 0 || left <= keep.Size) {
 			continue
 		}
-		if why := d.whyKept(*c, copied); why != "" {
+		why := d.whyKept(*c, copied)
+		if why == "" && now.Sub(c.gone) <= keep.Age { // who deleted it by mistake has that long to notice
+			why = "transcript deleted within the time of --keep"
+		}
+		if why != "" {
 			stay[why]++
 			continue
 		}
@@ -198,14 +204,15 @@ func (d *Daemon) families(bytes map[transcript.Key]int64) []*Candidate {
 		c := families[root]
 		if c == nil {
 			of := d.sessions[root].state
-			c = &Candidate{Keys: []transcript.Key{root}, Title: cmp.Or(of.Labels.Name, of.Title), Cwd: cmp.Or(of.Start, of.Cwd)}
+			c = &Candidate{Keys: []transcript.Key{root}, Title: cmp.Or(of.Labels.Name, of.Title, of.Ask), Cwd: cmp.Or(of.Start, of.Cwd)}
 			families[root] = c
 		}
 		if k != root {
 			c.Keys = append(c.Keys, k)
 		}
 		c.Bytes += bytes[k]
-		c.Last = slices.MaxFunc([]time.Time{c.Last, s.Last, s.GoneAt}, time.Time.Compare)
+		c.Last = slices.MaxFunc([]time.Time{c.Last, s.Grew()}, time.Time.Compare)
+		c.gone = slices.MaxFunc([]time.Time{c.gone, s.GoneAt}, time.Time.Compare)
 	}
 	return slices.SortedFunc(maps.Values(families), func(x, y *Candidate) int {
 		return cmp.Or(x.Last.Compare(y.Last), byID(x.Keys[0], y.Keys[0]))
@@ -246,10 +253,12 @@ func (d *Daemon) whyKept(c Candidate, copied map[string]bool) string {
 		switch {
 		case s.state.Labels.Pinned:
 			return "pinned"
-		case exists(s.Path) || !s.state.Gone:
+		case exists(s.Path):
 			return "transcript exists"
 		case s.Root != "" && !exists(s.Root): // perhaps not mounted
 			return "watched directory is missing"
+		case !s.state.Gone:
+			return "transcript deleted since the last scan"
 		case s.state.Companion != "" && exists(s.state.Companion):
 			return "companion exists"
 		case copied[k.ID]:

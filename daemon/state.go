@@ -99,6 +99,19 @@ func DecodeState(b []byte) (s State, err error) {
 // NotResumed reports whether the session is a copy that ccd wrote and that has no new records yet.
 func (s State) NotResumed() bool { return s.Resumed.Records > 0 && s.Records <= s.Resumed.Records }
 
+// Grew is when the session last grew: by its own clock, else by its file's; zero if neither is known.
+func (s State) Grew() time.Time {
+	if s.NotResumed() { // a copy that nobody has continued is as old as it is, not as its messages
+		if at, err := time.Parse(time.RFC3339, s.Resumed.Made); err == nil {
+			return at
+		}
+	}
+	if s.Last.IsZero() && s.Source.ModTime != 0 {
+		return time.Unix(0, s.Source.ModTime).UTC()
+	}
+	return s.Last
+}
+
 // IsZero reports whether s is unset.
 func (s Stat) IsZero() bool { return s == Stat{} }
 

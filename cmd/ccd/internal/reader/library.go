@@ -177,17 +177,7 @@ func (l *Library) join() {
 func (e *Entry) Current() *Entry { return cmp.Or(e.newest, e) }
 
 // Last is when the session last grew: by its own clock, else by its file's.
-func (e *Entry) Last() time.Time {
-	if e.Kept.NotResumed() { // a copy that nobody has continued is as old as it is, not as its messages
-		if at, err := time.Parse(time.RFC3339, e.Kept.Resumed.Made); err == nil {
-			return at
-		}
-	}
-	if e.Kept.Last.IsZero() && e.Kept.Source.ModTime != 0 {
-		return time.Unix(0, e.Kept.Source.ModTime).UTC()
-	}
-	return e.Kept.Last
-}
+func (e *Entry) Last() time.Time { return e.Kept.Grew() }
 
 // Copy reports whether it is a copy that nobody has continued.
 func (e *Entry) Copy() bool { return e.CopyOf != nil || e.Kept.NotResumed() }

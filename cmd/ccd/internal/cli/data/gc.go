@@ -45,7 +45,8 @@ and replaces the old file. Without these flags it removes no session, only free
 space.
 
 It keeps sessions whose transcript or companion exists, pinned ones (ccd label
---pin), and those that were resumed as another session. If a removed
+--pin), those that were resumed as another session, and with --keep DURATION
+those whose transcript ccd found deleted within DURATION. If a removed
 transcript comes back, ccd archives it again. Other commands and the daemon
 wait meanwhile.
 
@@ -130,7 +131,7 @@ func (a *app) listGC(out gcOutput) error {
 	}
 	rows := [][]string{}
 	for _, s := range out.Sessions {
-		rows = append(rows, []string{mark.Inline(s.ID, 0), cmp.Or(table.Cut(s.Title, 50), "-"), table.Cut(s.Cwd, 40), words.Ago(s.Last, time.Now()), humanize.IBytes(uint64(s.Bytes))})
+		rows = append(rows, []string{mark.Inline(s.ID, 0), cmp.Or(table.Cut(mark.Inline(s.Title, 0), 50), "-"), table.Cut(s.Cwd, 40), words.Ago(s.Last, time.Now()), humanize.IBytes(uint64(s.Bytes))})
 	}
 	if err := a.Table(rows); err != nil {
 		return err
