@@ -153,16 +153,17 @@ type Candidate struct {
 	gone time.Time // when the last of its transcripts was found deleted
 }
 
-// Candidates returns what Collect removes, oldest first, and how many more sessions stay that are old enough, by reason.
+// Candidates returns what Collect removes, oldest first, how many more sessions stay that are old enough, by reason, and how many bytes
+// the archive then has, about.
 // It removes only sessions whose transcript is gone: the others would be archived again. It fails if the archive cannot be read.
-func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chosen []Candidate, stay map[string]int, err error) {
+func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chosen []Candidate, stay map[string]int, left int64, err error) {
 	stored, err := d.Archive.Sessions(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	size, err := d.Archive.Size(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	stay = map[string]int{}
 	bytes := map[transcript.Key]int64{}
@@ -175,7 +176,8 @@ func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chos
 	for k, s := range d.sessions {
 		copied[s.state.Resumed.ID] = copied[s.state.Resumed.ID] || s.state.Resumed.ID != k.ID
 	}
-	left, share := size.File-size.Free, float64(size.File-size.Free)/float64(max(1, size.Raw))
+	left = size.File - size.Free
+	share := float64(left) / float64(max(1, size.Raw))
 	for _, c := range d.families(bytes) {
 		old := keep.Age > 0 && now.Sub(c.Last) > keep.Age
 		if !old && (keep.Size <= 0 || left <= keep.Size) {
@@ -192,7 +194,7 @@ func (d *Daemon) Candidates(ctx context.Context, keep Keep, now time.Time) (chos
 		left -= int64(float64(c.Bytes) * share)
 		chosen = append(chosen, *c)
 	}
-	return chosen, stay, nil
+	return chosen, stay, left, nil
 }
 
 // families returns all sessions with their parts, those that were active last at the end. bytes has the sizes of their transcripts.

@@ -3,9 +3,11 @@ package data
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -47,8 +49,8 @@ space.
 It keeps sessions whose transcript or companion exists, pinned ones (ccd label
 --pin), those that were resumed as another session, and with --keep DURATION
 those whose transcript ccd found deleted within DURATION. If a removed
-transcript comes back, ccd archives it again. Other commands and the daemon
-wait meanwhile.
+transcript comes back, ccd archives it again. If the archive then still has
+more than --keep-size, gc fails. Other commands and the daemon wait meanwhile.
 
 With --json: one object: dry_run, sessions [{id, title, cwd, last, files (with
 sub-agents and attachments), bytes}] to be removed, kept (number of sessions
@@ -69,7 +71,12 @@ before_bytes, after_bytes (of the file)`,
 		return a.gc(c.Context(), daemon.Keep{Age: age.Duration, Size: int64(size)}, yes, dryRun)
 	}
 	c.Flags().Func("keep", "remove sessions that were last active longer ago than `DURATION` (365d)", func(s string) error { return age.UnmarshalText([]byte(s)) })
-	c.Flags().Func("keep-size", "remove the oldest sessions until the archive has `SIZE` (20GB)", func(s string) error { return size.UnmarshalText([]byte(s)) })
+	c.Flags().Func("keep-size", "remove the oldest sessions until the archive has `SIZE` (20GB)", func(s string) error {
+		if _, err := strconv.ParseFloat(s, 64); err == nil {
+			return fmt.Errorf(`must be a size with its unit, such as "%sGB"`, s)
+		}
+		return size.UnmarshalText([]byte(s))
+	})
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be removed")
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c
@@ -80,7 +87,7 @@ func (a *app) gc(ctx context.Context, keep daemon.Keep, yes, dryRun bool) error 
 	if err != nil {
 		return err
 	}
-	all, kept, err := d.Candidates(ctx, keep, time.Now())
+	all, kept, left, err := d.Candidates(ctx, keep, time.Now())
 	if err != nil {
 		return err
 	}
@@ -96,8 +103,14 @@ func (a *app) gc(ctx context.Context, keep daemon.Keep, yes, dryRun bool) error 
 	for _, s := range all {
 		out.Sessions = append(out.Sessions, gcSession{mark.Name(s.Keys[0].ID), s.Title, mark.Name(s.Cwd), s.Last, len(s.Keys), s.Bytes})
 	}
-	if err := a.listGC(out); err != nil || dryRun {
+	if err := a.listGC(out); err != nil {
 		return err
+	}
+	if dryRun {
+		if missed := out.missed(keep.Size, left); missed != "" {
+			a.Say("%s", missed)
+		}
+		return nil
 	}
 	if !yes {
 		question := "Write the archive again, without its free space?"
@@ -115,10 +128,27 @@ func (a *app) gc(ctx context.Context, keep daemon.Keep, yes, dryRun bool) error 
 		return err
 	}
 	if out.Before, out.After = done.Before, done.After; a.JSON {
-		return a.PrintJSON(out)
+		err = a.PrintJSON(out)
+	} else {
+		a.Say("removed %s; the archive has %s (before: %s)", words.Count(len(out.Sessions), "session"), humanize.IBytes(uint64(out.After)), humanize.IBytes(uint64(out.Before)))
 	}
-	a.Say("removed %s; the archive has %s (before: %s)", words.Count(len(out.Sessions), "session"), humanize.IBytes(uint64(out.After)), humanize.IBytes(uint64(out.Before)))
-	return nil
+	size, wrong := l.Archive.Size(ctx)
+	if missed := out.missed(keep.Size, size.File-size.Free); missed != "" {
+		wrong = cmp.Or(wrong, errors.New("collect garbage: "+missed))
+	}
+	return cmp.Or(err, wrong)
+}
+
+// missed says that the archive has more than it should, "" if it has not.
+func (o gcOutput) missed(limit, has int64) string {
+	if limit <= 0 || has <= limit {
+		return ""
+	}
+	stay := 0
+	for _, n := range o.Kept {
+		stay += n
+	}
+	return fmt.Sprintf("the limit is not reached: %s of %s; %s kept", humanize.Bytes(uint64(has)), humanize.Bytes(uint64(limit)), words.Are(stay, "session", "sessions"))
 }
 
 // listGC prints what would be removed. As JSON it is printed once, at the end.
