@@ -77,7 +77,66 @@ type Version struct {
 // Compare returns the lines in which a version differs from an older one, in hunks; "" if none do.
 func (v *Version) Compare(from *Version) string {
 	text := string(diff.Diff("before", []byte(from.Text), "after", []byte(v.Text)))
-	return text[max(0, strings.Index(text, "@@")):] // before it are names that say nothing
+	return minimal(text[max(0, strings.Index(text, "@@")):]) // before it are names that say nothing
+}
+
+// minimal returns a diff without the lines that it removes and adds again: package diff only finds lines that occur once in each text.
+func minimal(text string) string {
+	var b strings.Builder
+	sides, last := map[byte][]string{}, byte(0)
+	for line := range strings.Lines(text + "@") {
+		own := sides[last]
+		switch line[0] {
+		case '-', '+':
+			last = line[0]
+			sides[last] = append(sides[last], line[1:])
+			continue
+		case '\\':
+			if len(own) > 0 { // it belongs to the line before
+				own[len(own)-1] += line
+				continue
+			}
+		}
+		writeFewest(&b, sides['-'], sides['+'])
+		clear(sides)
+		b.WriteString(line)
+	}
+	return strings.TrimSuffix(b.String(), "@")
+}
+
+// maxCompared bounds the pairs of lines that writeFewest compares.
+const maxCompared = 1 << 22
+
+// writeFewest writes the fewest lines of a diff that make one text of another.
+func writeFewest(b *strings.Builder, was, now []string) {
+	if len(was)*len(now) > maxCompared {
+		writeFewest(b, was, nil)
+		was = nil
+	}
+	same := make([][]int32, len(was)+1) // by where both are: how many lines can stay from there
+	same[len(was)] = make([]int32, len(now)+1)
+	for i, old := range slices.Backward(was) {
+		same[i] = make([]int32, len(now)+1)
+		for j, line := range slices.Backward(now) {
+			if same[i][j] = max(same[i+1][j], same[i][j+1]); old == line {
+				same[i][j] = same[i+1][j+1] + 1
+			}
+		}
+	}
+	i, j := 0, 0
+	for i+j < len(was)+len(now) {
+		switch {
+		case i < len(was) && j < len(now) && was[i] == now[j]:
+			b.WriteString(" " + was[i])
+			i, j = i+1, j+1
+		case i < len(was) && (j == len(now) || same[i+1][j] >= same[i][j+1]):
+			b.WriteString("-" + was[i])
+			i++
+		default:
+			b.WriteString("+" + now[j])
+			j++
+		}
+	}
 }
 
 // Found is how a file is that a change found so.
