@@ -207,7 +207,7 @@ func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()
 		}
 	}
 	if len(found.found) == 0 {
-		return nil, fmt.Errorf("find file %s: %w: no archived session touched it%s", w.Path, archive.ErrNotFound, w.by())
+		return nil, untouched(ctx, families, w)
 	}
 	one, err := found.one(w)
 	if err != nil {
@@ -224,6 +224,22 @@ func fileIn(ctx context.Context, families [][]Reading, w sought, progress func()
 		}
 	}
 	return v, err
+}
+
+// untouched is the error for a file that no call touched until then. Of one session it says when one first did.
+func untouched(ctx context.Context, families [][]Reading, w sought) error {
+	err := fmt.Errorf("find file %s: %w: no archived session touched it%s", w.Path, archive.ErrNotFound, w.by())
+	if w.Record == 0 {
+		return err
+	}
+	all, failed := touch(ctx, families[0], sought{Path: w.Path, Dir: w.Dir})
+	if failed != nil || len(all.found) != 1 {
+		return err
+	}
+	first := all.found[0].calls[0]
+	seen := w.record(first.from.ID, first.At.N())
+	err = fmt.Errorf("find file %s: %w by %s: the first call on it is %s", w.Path, archive.ErrNotFound, w.record(w.session, w.Record), seen)
+	return words.Hint(err, "ccd restore --file %s --at %s", words.Shell(w.Path), words.Shell(seen))
 }
 
 // foundLater returns a file as the first change after a time found it, by the client's copy, nil if that does not show it, or if what it
@@ -410,6 +426,9 @@ func touch(ctx context.Context, family []Reading, w sought) (*touched, error) {
 		from, err := originOf(ctx, one, w)
 		if err != nil {
 			return nil, err
+		}
+		if n := from.model.Records(); from.ID == w.session && n < w.Record {
+			return nil, fmt.Errorf("find record %s: %w: the session has %d records", w.record(w.session, w.Record), archive.ErrNotFound, n)
 		}
 		var own []step
 		for _, c := range from.model.Calls {
