@@ -42,6 +42,7 @@ type named struct {
 	*Entry
 	name string // as lists and --json show it; "" if only its path names it
 	path string // "" if only its name names it
+	head string // for shorten: as much of name as begins no other one
 }
 
 // names returns the sessions of an agent, "" for all, under each name. By the ID of a file all of its conversation is meant, and
@@ -51,9 +52,9 @@ func (l *Library) names(agent string) (all []named) {
 		if agent != "" && e.Agent != agent {
 			continue
 		}
-		one := named{e, mark.Name(e.Name()), e.Path}
+		one := named{Entry: e, name: mark.Name(e.Name()), path: e.Path}
 		if e.Thread != "" || e.newest != nil {
-			all = append(all, named{e.Current(), mark.Name(e.ID), ""})
+			all = append(all, named{Entry: e.Current(), name: mark.Name(e.ID)})
 		}
 		if e.newest != nil {
 			one.name = ""
@@ -274,6 +275,7 @@ func (l *Library) ShortName(session string) string {
 // shorten finds the short names: the beginnings of the sessions' own IDs.
 func (l *Library) shorten() {
 	left := filter(l.names(""), func(n named) bool { return n.name != "" && n.Class != transcript.Attachment })
+	beginnings(left)
 	for size := shortest; len(left) > 0; size++ {
 		first, several := map[string]string{}, map[string]bool{}
 		for _, n := range left {
@@ -283,7 +285,27 @@ func (l *Library) shorten() {
 				n.short = part
 			}
 		}
-		left = filter(left, func(n named) bool { return several[n.part(size)] && n.part(size) != n.name })
+		left = filter(left, func(n named) bool { return several[n.part(size)] && n.part(size) != n.head })
+	}
+}
+
+// beginnings sets the heads of sessions. In order, a name has most in common with the one before or behind it.
+func beginnings(all []named) {
+	var names []string
+	for _, n := range all {
+		names = append(names, n.name)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for i, n := range all {
+		at, _ := slices.BinarySearch(names, n.name)
+		name, size := []rune(n.name), min(shortest, utf8.RuneCountInString(n.name))
+		for _, other := range names[max(0, at-1):min(len(names), at+2)] {
+			for other != n.name && size < len(name) && strings.HasPrefix(other, string(name[:size])) {
+				size++
+			}
+		}
+		all[i].head = string(name[:size])
 	}
 }
 
@@ -299,11 +321,11 @@ func (n named) own() string {
 // timed matches what precedes an ID in the name of a file that begins with the time.
 var timed = lazy.Regexp(`^.*\d{4}-\d\d-\d\dT\d\d-\d\d(-\d\d)?(-\d{3}Z)?[-_]`)
 
-// part returns so many characters of the session's own ID, and the whole name where others have all of that.
+// part returns so many characters of the session's own ID, and the beginning of the name where others have all of that.
 func (n named) part(size int) string {
 	own := []rune(n.own())
 	if size > max(len(own), shortest) {
-		return n.name
+		return n.head
 	}
 	return strings.TrimRight(string(own[:min(size, len(own))]), "-")
 }

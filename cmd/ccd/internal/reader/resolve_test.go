@@ -50,10 +50,10 @@ func TestShort(t *testing.T) {
 		"session-2026-02-03T04-05-5b4a3c2d":                                     "5b4a3c2d",
 		"session-2026-02-03T17-00-00-gemini_s":                                  "gemini_s",
 		"mill/chats/session-2026-02-03T04-05-f7633853.json":                     "f7633853",
-		"session-2026-02-04T14-05-6b4a3c2d":                                     "session-2026-02-04T14-05-6b4a3c2d",
-		"session-2026-02-05T14-05-6b4a3c2d":                                     "session-2026-02-05T14-05-6b4a3c2d",
-		"mill/chats/session.json":                                               "mill/chats/session.json",
-		"loom/chats/session.json":                                               "loom/chats/session.json",
+		"session-2026-02-04T14-05-6b4a3c2d":                                     "session-2026-02-04",
+		"session-2026-02-05T14-05-6b4a3c2d":                                     "session-2026-02-05",
+		"mill/chats/session.json":                                               "mill/chats/session.",
+		"loom/chats/session.json":                                               "loom/cha",
 		"2025/08/21/x-2025-10-04T22-19-01-0299b261-401d-75c1-af9e-a44a18e60d0b": "0299b261",
 	}
 	var all []*Entry
