@@ -423,7 +423,7 @@ func (h *handover) turn() {
 	}
 	if words != nil && words != h.told {
 		name, since := "Your last words", ""
-		if words.Ends && end == words {
+		if words.Ends && end == words && !h.s.SubAgent() { // whose result is its last word
 			name = "The human's move; your turn ended"
 		} else if h.events[len(h.events)-1] == words && len(h.callsSince(words)) == 0 {
 			since = ", nothing after them"

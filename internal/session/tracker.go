@@ -263,6 +263,9 @@ func (t *Tracker) ask(text string) {
 	}
 }
 
+// SubAgent reports whether another session's agent started it.
+func (t *Tracker) SubAgent() bool { return t.session.Class == transcript.SubAgent }
+
 // waits reports whether the agent waits for the person after an item: it spoke last, was interrupted, or a question or a plan has
 // no answer.
 func (t *Tracker) waits(it *transcript.Item) bool {

@@ -88,7 +88,7 @@ func Of(e *reader.Entry) Session {
 		Reported: s.Reported, Estimate: s.Estimate, About: s.About, Tokens: size.Tokens, Converted: size.About, Window: s.Window, Assumed: s.Assumed, Pressure: size.Share(),
 		Level: s.Level, Trigger: s.Trigger, Original: s.Original, Compacted: s.Compacted, Real: s.Real, Saved: s.Saved,
 		Verified: s.Verified, Companion: mark.Name(s.Companion), Foreign: s.UnknownFormat, Skipped: s.SkipReason, Resumed: s.Resumed.ID, Fork: mark.Name(s.Origin), Source: mark.Name(e.Path), Present: present,
-		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting && lag == 0, Machine: e.Machine, Entry: e,
+		Rewritten: words.Known(s.Rewritten), Pinned: s.Labels.Pinned, Tags: append([]string{}, s.Labels.Tags...), Name: s.Labels.Name, Waiting: s.Waiting && lag == 0 && e.Class != transcript.SubAgent, Machine: e.Machine, Entry: e,
 	}
 	one.setCurve(s.Course)
 	now := time.Now()

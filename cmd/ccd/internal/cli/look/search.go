@@ -151,7 +151,7 @@ func (a *app) search(ctx context.Context, f searchFlags, args []string) error {
 	a.Incomplete(l)
 	a.SayLag(l, which.Filter(l.Sessions)...)
 	if len(hits) == 0 && !a.Damaged {
-		return f.none(a, l, q, args, in, which)
+		return f.none(ctx, a, l, q, args, in, which)
 	}
 	if rest > 0 {
 		a.Say("\nmore hits, in thoughts, calls and results: ccd search --all%s%s", f.typed(), cli.Typed(args))
@@ -186,7 +186,7 @@ func atTheEdge(args []string) bool {
 }
 
 // none returns the error of a search without hits in some sessions. Its hint is a wider search.
-func (f searchFlags) none(a *app, l *reader.Library, q search.Query, args []string, in []*reader.Entry, which reader.Choice) error {
+func (f searchFlags) none(ctx context.Context, a *app, l *reader.Library, q search.Query, args []string, in []*reader.Entry, which reader.Choice) error {
 	if len(l.Sessions) == 0 && !l.Limited() {
 		return words.Hint(fmt.Errorf("search: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
 	}
@@ -206,11 +206,11 @@ func (f searchFlags) none(a *app, l *reader.Library, q search.Query, args []stri
 	if len(args) == 0 { // the flags say what was searched
 		return err
 	}
-	return f.wider(l, q, args, in, which, err)
+	return f.wider(ctx, l, q, args, in, which, err)
 }
 
 // wider adds the hint of a wider search to the error of one without hits.
-func (f searchFlags) wider(l *reader.Library, q search.Query, args []string, in []*reader.Entry, which reader.Choice, err error) error {
+func (f searchFlags) wider(ctx context.Context, l *reader.Library, q search.Query, args []string, in []*reader.Entry, which reader.Choice, err error) error {
 	what := cli.Typed(args)
 	narrow := f.typed() != ""
 	switch {
@@ -225,6 +225,13 @@ func (f searchFlags) wider(l *reader.Library, q search.Query, args []string, in 
 	case slices.ContainsFunc(args, looksRegexp().MatchString):
 		return words.Hint(err, "search does not support regular expressions")
 	}
+	f.all, q.Retold = true, true
+	if all := f.of(l.Sessions, which); len(all) > len(in) {
+		one := search.Search{Library: l, Sessions: all, Query: q, Most: 1, Whole: true}
+		if found, failed := one.Best(ctx); failed == nil && len(found.All()) > 0 {
+			return words.Hint(err, "ccd search --all%s", what)
+		}
+	}
 	each := wordsOf(q)
 	switch {
 	case len(each) > len(q.Words):
@@ -232,9 +239,6 @@ func (f searchFlags) wider(l *reader.Library, q search.Query, args []string, in 
 		return words.Hint(fmt.Errorf("%w as a phrase", err), "ccd search%s", cli.Typed(each))
 	case len(each) > 1 && len(q.Any)+len(q.None) == 0: // no record has all of the words
 		return words.Hint(err, "ccd search%s", cli.Typed(strings.Fields(strings.Join(each, " OR "))))
-	}
-	if f.all = true; len(f.of(l.Sessions, which)) > len(in) {
-		return words.Hint(err, "ccd search --all%s", what)
 	}
 	return err
 }
