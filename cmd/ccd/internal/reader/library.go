@@ -201,6 +201,7 @@ func (e *Entry) Aside() bool {
 type Choice struct {
 	Session      func(*Entry) bool
 	Since, Until time.Time // zero for no limit
+	Record       int       // of changes: only those of this record, each by itself; 0 for all
 }
 
 // In reports whether a time is in those that are wanted. One that is not known is, unless a limit is given.

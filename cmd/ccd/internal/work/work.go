@@ -131,12 +131,12 @@ func Files(ctx context.Context, l *reader.Library, which reader.Choice, most int
 func (s *Session) files(which reader.Choice, at func(file string) bool, path string, seen map[int64]bool) (all []*File) {
 	known := map[string]*File{}
 	for _, e := range s.Deeds {
-		if e.Kind != session.Changed || !at(e.Name) || !which.In(e.Time()) || seen[e.Key] {
+		if e.Kind != session.Changed || !at(e.Name) || !which.In(e.Time()) || seen[e.Key] || which.Record != 0 && int(e.Record) != which.Record {
 			continue
 		}
 		seen[e.Key] = true
 		f := known[transcript.PathKey(e.Name)]
-		if itself := path != "" && transcript.EndsWith(e.Name, path); f == nil || itself {
+		if itself := which.Record != 0 || path != "" && transcript.EndsWith(e.Name, path); f == nil || itself {
 			f = &File{Path: e.Name, Agent: s.Agent, Session: mark.Name(s.Name()), Project: s.Kept.Cwd, Alone: itself, Of: s.Entry}
 			known[transcript.PathKey(e.Name)] = f
 			all = append(all, f)

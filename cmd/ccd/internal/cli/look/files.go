@@ -25,6 +25,7 @@ import (
 type filesFlags struct {
 	narrow
 	session string
+	record  int
 	limit   int
 	diff    bool
 }
@@ -32,13 +33,15 @@ type filesFlags struct {
 func (a *app) filesCommand() *cobra.Command {
 	var f filesFlags
 	c := &cobra.Command{
-		Use: "files [PATH]", GroupID: cli.Everyday, Short: "list the files that agents changed",
+		Use: "files [PATH|SESSION#N]", GroupID: cli.Everyday, Short: "list the files that agents changed",
 		Long: `Lists the files that sessions changed, newest first, one line for each file of
 a session: how often it was changed there (VERSIONS), and the lines added and
-removed, as the calls say. With the PATH of a file: one line for each change.
+removed, as the calls say. With the PATH of a file: one line for each change,
+on a terminal without VERSIONS.
 PATH is as in ccd search --path. With --diff: the newest change of the file, as
 a unified diff without secrets against the version before it; with --since or -n
-all of these, oldest first.
+all of these, oldest first; with SESSION#N, a RECORD, instead of PATH what that
+call changed.
 
 ` + timeWords + `
 
@@ -58,7 +61,7 @@ file after the change, and a line of it changed)`,
 	}
 	c.Args = func(c *cobra.Command, args []string) error {
 		if f.diff && len(args) == 0 {
-			return errors.New("--diff needs the PATH of a file")
+			return errors.New("--diff needs the PATH of a file, or SESSION#N")
 		}
 		return cobra.MaximumNArgs(1)(c, args)
 	}
@@ -77,6 +80,9 @@ func (a *app) files(ctx context.Context, f filesFlags, args []string) error {
 	which, err := f.read(a)
 	if err != nil {
 		return words.Usage(err)
+	}
+	if session, n, _, wrong := (reader.Wanted{Name: path}).Range(); f.diff && wrong == nil {
+		f.session, f.record, which.Record, path = session, n, n, ""
 	}
 	at, err := search.At(path)
 	if err != nil {
@@ -120,12 +126,12 @@ func (f filesFlags) scope(ctx context.Context, a *app, l *reader.Library, which 
 		if err != nil {
 			return 0, err
 		}
-		which.Session = func(one *reader.Entry) bool { return one == e || l.Parent(one) == e }
+		which.Session = func(one *reader.Entry) bool { return one == e || f.record == 0 && l.Parent(one) == e }
 	}
 	switch {
 	case !f.diff || f.limit != screen:
 		return a.most(f.limit, ""), nil
-	case f.since == "":
+	case f.since == "" && f.record == 0:
 		return 1, nil
 	}
 	return 0, nil
@@ -143,7 +149,7 @@ func (f filesFlags) print(a *app, l *reader.Library, rows []*work.File, more boo
 	if err := cli.PrintTable(a.App, rows, filesColumns(time.Now())); err != nil {
 		return err
 	}
-	if more && f.limit == screen {
+	if more {
 		a.Say("more: ccd files -n %d, or -n 0 for all", 4*a.most(f.limit, ""))
 	}
 	if hint != "" {
@@ -218,6 +224,8 @@ func (f filesFlags) none(l *reader.Library, args []string) error {
 	switch {
 	case len(l.Sessions) == 0:
 		return words.Hint(fmt.Errorf("list files: %w: nothing is archived yet", archive.ErrNotFound), "ccd run --once")
+	case f.record != 0:
+		return words.Hint(fmt.Errorf("list files: %w: record #%d is no call that changed a file", archive.ErrNotFound, f.record), "ccd files --session %s", words.Shell(f.session))
 	case f.typed() != "" || f.session != "":
 		return words.Hint(fmt.Errorf("list files: %w with%s", archive.ErrNotFound, f.typed()+typedFlags("session", f.session)), "ccd files%s", cli.Typed(args))
 	}
@@ -257,7 +265,7 @@ func filesColumns(now time.Time) []table.Column[*work.File] {
 		}, Piped: func(r *work.File) string { return fmt.Sprint(r.Versions) }},
 		{Head: "+/-", Text: func(r *work.File) string {
 			if r.Plus+r.Minus == 0 && r.How == reader.How[transcript.Revert] { // how much that was, no call says
-				return r.How
+				return ""
 			}
 			return fmt.Sprintf("+%d -%d", r.Plus, r.Minus)
 		}},
