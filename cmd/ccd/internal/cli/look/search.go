@@ -225,15 +225,10 @@ func (f searchFlags) wider(ctx context.Context, l *reader.Library, q search.Quer
 	case slices.ContainsFunc(args, looksRegexp().MatchString):
 		return words.Hint(err, "search does not support regular expressions")
 	}
-	f.all, q.Retold = true, true
-	if all := f.of(l.Sessions, which); len(all) > len(in) {
-		one := search.Search{Library: l, Sessions: all, Query: q, Most: 1, Whole: true}
-		if found, failed := one.Best(ctx); failed == nil && len(found.All()) > 0 {
-			return words.Hint(err, "ccd search --all%s", what)
-		}
-	}
 	each := wordsOf(q)
 	switch {
+	case f.allFinds(ctx, l, q, in, which):
+		return words.Hint(err, "ccd search --all%s", what)
 	case len(each) > len(q.Words):
 		each = slices.DeleteFunc(each, func(w string) bool { return w == "NOT" }) // it would be an operator
 		return words.Hint(fmt.Errorf("%w as a phrase", err), "ccd search%s", cli.Typed(each))
@@ -241,6 +236,17 @@ func (f searchFlags) wider(ctx context.Context, l *reader.Library, q search.Quer
 		return words.Hint(err, "ccd search%s", cli.Typed(strings.Fields(strings.Join(each, " OR "))))
 	}
 	return err
+}
+
+// allFinds reports whether --all finds what is not in some sessions.
+func (f searchFlags) allFinds(ctx context.Context, l *reader.Library, q search.Query, in []*reader.Entry, which reader.Choice) bool {
+	f.all, q.Retold = true, true
+	all := f.of(l.Sessions, which)
+	if len(all) <= len(in) {
+		return false
+	}
+	found, err := search.Search{Library: l, Sessions: all, Query: q, Most: 1, Whole: true}.Best(ctx)
+	return err == nil && len(found.All()) > 0
 }
 
 // wordsOf returns each word of a query by itself, in quotes if it would be left out, or taken for a flag.
