@@ -83,13 +83,12 @@ func (l Facts) closed() (all []Finding) {
 	return all
 }
 
-// daemon reports whether a daemon is running, has this version and makes progress.
+// daemon reports whether a daemon is running, and how.
 func (l Facts) daemon() []Finding {
 	const check = "daemon"
-	again := l.again()
 	switch {
 	case l.RunErr != nil:
-		return []Finding{wrong(check, again+"; if none is running, remove "+words.Shell(filepath.Join(l.StateDir, "run.json")), "%v", l.RunErr)}
+		return []Finding{wrong(check, l.again()+"; if none is running, remove "+words.Shell(filepath.Join(l.StateDir, "run.json")), "%v", l.RunErr)}
 	case l.down():
 		found := wrong(check, l.journal()+" shows why; then "+l.command("start"), "not running, although the service is installed")
 		if l.fixable() {
@@ -103,7 +102,12 @@ func (l Facts) daemon() []Finding {
 	case !l.Running:
 		return []Finding{note(check, "ccd run", "not running")}
 	}
-	var all []Finding
+	return l.progress(check)
+}
+
+// progress reports whether the daemon that runs makes progress, and has this version.
+func (l Facts) progress(check string) (all []Finding) {
+	again := l.again()
 	if l.Run.Stale {
 		all = append(all, wrong(check, "free disk space, or make it writable", "process %d cannot write %s: what it does is unknown", l.Run.Pid, filepath.Join(l.StateDir, "run.json")))
 	}
