@@ -22,7 +22,7 @@ import (
 	"ccd/internal/transcript"
 )
 
-// rebuild rebuilds an archive without sources, whatever is damaged.
+// rebuild makes an archive anew of what is intact in it, without sources.
 func rebuild(ctx context.Context, a *Archive) (r Repaired, err error) {
 	err = a.rebuild(ctx, &r, nil, true, nil)
 	return r, err

@@ -170,7 +170,7 @@ func (s *scan) assigns(f *found) {
 	s.value(f.view, f.lit, in, f.kind)
 }
 
-// listed returns what the name says if a list looks at the value in a way of its own, false if there is no more to do.
+// listed applies the check that a list has for the name of a value. It returns what the name means, and false if the value needs no other check.
 func (s *scan) listed(f *found, m meaning) (meaning, bool) {
 	switch text := f.text; m.list {
 	case "header":

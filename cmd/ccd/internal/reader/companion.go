@@ -171,8 +171,7 @@ func within(ctx context.Context, percent int) (context.Context, context.CancelFu
 }
 
 // Compactor reads a session from its transcript into a compactor, because the archive may be behind or locked, as a hook needs it
-// (hook.Hooks.Compactor). It gives up
-// in time before the deadline of ctx.
+// (hook.Hooks.Compactor). It gives up in time before the deadline of ctx.
 func (l *Library) Compactor(ctx context.Context, s transcript.Session, m compactor.Manual, each func(*transcript.Record)) (*compactor.Compactor, compactor.Text, func(), error) {
 	if s.Packed { // unpacking would need time
 		return nil, nil, nil, fmt.Errorf("read session %s: %w", s.ID, errors.New("it is compressed"))

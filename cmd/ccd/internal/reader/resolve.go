@@ -88,9 +88,9 @@ func (l *Library) one(arg string, found []named) (*Entry, error) {
 	return found[0].Entry, nil
 }
 
-// resolve returns the sessions that an argument names in one of these ways, the first of them that names any. An exact ID or last element of one wins over a prefix, and a conversation over the attachments
-// whose IDs begin with its own. If an ID is a path below the root, a prefix of its last element is enough. An ID wins over a name from
-// ccd label.
+// resolve returns the sessions that an argument names in one of these ways, the first of them that names any. An exact ID or last
+// element of one wins over a prefix, and a conversation over the attachments whose IDs begin with its own. If an ID is a path below the
+// root, a prefix of its last element is enough. An ID wins over a name from ccd label.
 func (l *Library) resolve(arg, agent string, ways func(arg string) []func(named) bool) []named {
 	if dir, ok := LatestIn(arg); ok {
 		for e := range l.Latest(dir, agent) {

@@ -278,11 +278,14 @@ var lastWords = lazy.Regexp(`^(?:The agent's last words|Your move; the agent's t
 
 // LastWords returns a line of State without the agent's last words, if it quotes them, and then these, as much of them as an Entry has.
 func (l *Index) LastWords(ctx context.Context, line string) (rest, words string) {
-	src, at := session.NewSource(l.model.Session, l.reading.Text(ctx)), lastWords().FindStringSubmatch(line)
+	at := lastWords().FindStringSubmatch(line)
+	if at == nil {
+		return line, ""
+	}
 	for _, e := range slices.Backward(l.model.Events) {
-		if at != nil && e.Kind == session.Said && fmt.Sprint(e.N()) == at[1] {
+		if e.Kind == session.Said && fmt.Sprint(e.N()) == at[1] {
 			rest, _, _ = strings.Cut(line, ": ")
-			text, left := head(src.Text(e.Ref), textChars)
+			text, left := head(session.NewSource(l.model.Session, l.reading.Text(ctx)).Text(e.Ref), textChars)
 			return rest, text + strings.Repeat(" …", min(left, 1))
 		}
 	}
