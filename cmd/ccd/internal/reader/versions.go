@@ -71,7 +71,14 @@ type Version struct {
 	Text       string     `json:"-"`
 	Known      bool       `json:"-"` // Text is the whole content
 	Before     *Version   `json:"-"` // from Changes: the newest before it that is known, nil if none is
-	Diff       string     `json:"-"` // how it differs from Before
+}
+
+// Diff returns how a version differs from Before, "" if that or its own content is not known.
+func (v *Version) Diff() string {
+	if v.Before == nil || !v.Known {
+		return ""
+	}
+	return v.Compare(v.Before)
 }
 
 // Compare returns the lines in which a version differs from an older one, in hunks; "" if none do.
@@ -330,9 +337,7 @@ func (h *history) take(f *file) {
 }
 
 func (h *history) add(one Version) {
-	if one.Before = h.full; one.Known && h.full != nil {
-		one.Diff = one.Compare(h.full)
-	}
+	one.Before = h.full
 	h.all = append(h.all, one)
 	if one.Known {
 		one.Before, h.full = nil, &one // versions that are left out are not kept

@@ -342,7 +342,7 @@ func TestVersionsAreCompared(t *testing.T) {
 	for _, text := range []string{"one\ntwo\n", "", "one\n2\n", "one\n2\n"} {
 		h.add(Version{Text: text, Known: text != ""})
 	}
-	if h.all[2].Diff != "@@ -1,2 +1,2 @@\n one\n-two\n+2\n" || h.all[0].Diff+h.all[1].Diff+h.all[3].Diff != "" || h.all[3].Before.Text != "one\n2\n" {
+	if h.all[2].Diff() != "@@ -1,2 +1,2 @@\n one\n-two\n+2\n" || h.all[0].Diff()+h.all[1].Diff()+h.all[3].Diff() != "" || h.all[3].Before.Text != "one\n2\n" {
 		t.Errorf("%+v", h.all)
 	}
 }

@@ -35,6 +35,7 @@ type fileData struct {
 	Versions []fileVersion // the newest first
 	Shown    *fileVersion  // the version that is shown whole
 	With     int           // the version that it is compared with, from the older to the newer; 0 for none
+	Compared string        // how they differ
 	Cut      bool
 }
 
@@ -60,7 +61,7 @@ func filePage(ctx context.Context, r *request) (answer, error) {
 	if show > 0 {
 		one := d.Versions[show-1]
 		if with := r.number("with", 0); with > 0 && with <= len(all) && all[with-1].Known && one.Known {
-			d.With, one.Diff = with, all[max(with, show)-1].Compare(&all[min(with, show)-1])
+			d.With, d.Compared = with, all[max(with, show)-1].Compare(&all[min(with, show)-1])
 		}
 		one.Text = clip(one.Text)
 		d.Cut, d.Shown = len(one.Text) < len(all[show-1].Text), &one

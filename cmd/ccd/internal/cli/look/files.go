@@ -182,11 +182,12 @@ func (a *app) compare(ctx context.Context, l *reader.Library, rows []*work.File)
 			a.Say("%s: ccd does not know all of %s after this change, which is: ccd restore %s", at, r.Path, at)
 			continue
 		}
-		if all[i].Before != nil && all[i].Diff == "" {
+		changed := all[i].Compare(cmp.Or(all[i].Before, &reader.Version{}))
+		if all[i].Before != nil && changed == "" {
 			a.Say("%s changed no line of %s", at, r.Path)
 			continue
 		}
-		r.Diff = "--- " + headOf(r, all[i].Before) + "+++ " + headOf(r, &all[i]) + cmp.Or(all[i].Diff, all[i].Compare(&reader.Version{}))
+		r.Diff = "--- " + headOf(r, all[i].Before) + "+++ " + headOf(r, &all[i]) + changed
 	}
 	return nil
 }
